@@ -148,8 +148,7 @@ def answered(
 
         try:
             day = replace(config, now=config.now or date.today().isoformat())
-            told = client.ask(wire.Request(**vars(replace(asked, config=day))), stdin)
-            return Found(told.result, told.around)
+            return client.ask(wire.Request(**vars(replace(asked, config=day))), stdin)
         except client.NotWarm as error:
             if stdin is not None and error.piped:
                 stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smartsearch.ask.door import Door
+from smartsearch.ask.door import Door, Found
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config
@@ -31,7 +31,7 @@ from tests.cli.fakes import fake_tools
 from tests.conftest import haystack
 
 QUESTION, WHERE = "Where does Mara walk the dog?", Scope(("chat.txt",))
-Ask = Callable[..., wire.Answer]
+Ask = Callable[..., Found]
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
     monkeypatch.chdir(tmp_path)
     Path("chat.txt").write_text("Mara: my dog\nIlya: a dog\nMara: the garden\n", encoding="utf-8")
 
-    def question(config: Config, models: Models | None = None, **more: bool) -> wire.Answer:
+    def question(config: Config, models: Models | None = None, **more: bool) -> Found:
         server = Server(Config(), models or Models(Config(), fake_tools))
 
         def end(_: object) -> None:

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from smartsearch.ask.door import Found
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.runtime.frames import BrokenOff
 from smartsearch.serve.warm import wire
-from smartsearch.serve.warm.wire import Answer, Failure, Request
+from smartsearch.serve.warm.wire import Failure, Request
 from smartsearch.types import (
     Budget,
     Dropped,
@@ -58,11 +59,11 @@ def ends():
 @pytest.mark.parametrize(
     "message",
     [
-        Answer(RESULT, (Nearby(4, (TURN,), ()),)),
-        Answer(Result("", "", (), Budget("none", 0, 0, 0.0, 0.0, 0), Trace())),
-        Answer(replace(RESULT, trace=Trace(models=(ModelInfo("a", "b", "c", "d"),)))),
-        Answer(replace(RESULT, trace=Trace(own={"mode": "kn", "read": 7, "more": [True, None]}))),
-        Answer(replace(RESULT, graph=Graph(HIT.terms, (Link(0, 0, (0,)),), (TURN,)))),
+        Found(RESULT, (Nearby(4, (TURN,), ()),)),
+        Found(Result("", "", (), Budget("none", 0, 0, 0.0, 0.0, 0), Trace())),
+        Found(replace(RESULT, trace=Trace(models=(ModelInfo("a", "b", "c", "d"),)))),
+        Found(replace(RESULT, trace=Trace(own={"mode": "kn", "read": 7, "more": [True, None]}))),
+        Found(replace(RESULT, graph=Graph(HIT.terms, (Link(0, 0, (0,)),), (TURN,)))),
         Request("q", Scope(("a", "-"), globs=("*",)), Config(rank=(), alpha=0.5), places=((1, 2),)),
         Failure("what", "try", "kind", retryable=True),
         {"state": "ready \udc80"},

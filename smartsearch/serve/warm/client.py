@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import smartsearch
+from smartsearch.ask.door import Found
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.serve.warm import place, wire
-from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
+from smartsearch.serve.warm.wire import Failure, Json, Request
 
 if TYPE_CHECKING:
     import subprocess
@@ -53,7 +54,7 @@ class NotWarm(Exception):
         self.piped = piped
 
 
-def ask(request: Request, stdin: BinaryIO | None) -> Answer:
+def ask(request: Request, stdin: BinaryIO | None) -> Found:
     """What the warm process answers; where none runs, one is started if the config says `always`.
 
     Raises NotWarm, and the SmartsearchError that the question met there.
@@ -148,7 +149,7 @@ def _listens(path: Path) -> bool:
         return False
 
 
-def _asked(connection: socket.socket, request: Request, piped: bytes) -> Answer:
+def _asked(connection: socket.socket, request: Request, piped: bytes) -> Found:
     _expect("ready", wire.hear(connection, wire.REQUEST_BYTES))
     wire.say(connection, request)
     _expect("accepted", wire.hear(connection, wire.REQUEST_BYTES))
@@ -156,7 +157,7 @@ def _asked(connection: socket.socket, request: Request, piped: bytes) -> Answer:
     if request.piped:
         wire.send(connection, piped)
     told = wire.hear(connection, wire.ANSWER_BYTES)
-    if isinstance(told, Answer):
+    if isinstance(told, Found):
         return told
     if isinstance(told, Failure):  # the class of the error stays behind
         raise SmartsearchError(told.message, hint=told.hint, kind=told.kind, retryable=told.retryable)

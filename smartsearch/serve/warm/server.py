@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import smartsearch
 from smartsearch import systems
-from smartsearch.ask.door import Door
+from smartsearch.ask.door import Door, Found
 from smartsearch.ask.library import Library
 from smartsearch.config import MODELS, Config, check
 from smartsearch.errors import SmartsearchError
@@ -36,7 +36,7 @@ from smartsearch.runtime.work import INTERRUPT, Job, JobResult, Work, release, r
 from smartsearch.serve.models import Models
 from smartsearch.serve.warm import wire
 from smartsearch.serve.warm.shelf import Shelf
-from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
+from smartsearch.serve.warm.wire import Failure, Json, Request
 from smartsearch.types import Dropped, Result, Turn
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Server:
         self._jobs.put(None)
         end_after(2 * PATIENCE, code=1)
 
-    def _answer(self, request: Request, piped: bytes | None) -> Answer:
+    def _answer(self, request: Request, piped: bytes | None) -> Found:
         """Raises SmartsearchError as searching does, and _Unsuited."""
         if self._changed():
             self._end(signal.SIGTERM, None)
@@ -217,7 +217,7 @@ class Server:
             found = Door(lambda: system, library).find(request)
         if piped is None and self._models.state == "ready":
             self._ahead = self._readable(config)
-        return Answer(found.result if request.explain else _light(found.result), found.around)
+        return Found(found.result if request.explain else _light(found.result), found.around)
 
     def _tools(self, config: Config) -> Tools:
         """What SmartSearch needs. Raises ModelError, and _Unsuited where these models lack a ranker."""
@@ -323,7 +323,7 @@ def _light(result: Result) -> Result:
     return replace(result, budget=replace(result.budget, dropped=bare, hidden=()))
 
 
-def _reply(outcome: JobResult) -> Json | Answer | Failure:
+def _reply(outcome: JobResult) -> Json | Found | Failure:
     """The reply to a client; a SmartsearchError of the search is an answer too."""
     error = outcome.error
     if isinstance(error, _Unsuited):
@@ -332,5 +332,5 @@ def _reply(outcome: JobResult) -> Json | Answer | Failure:
         return {"state": "failed", "reason": f"it failed: {error.message}"}
     if error is not None:
         return Failure(error.message, error.hint, error.kind, error.retryable)
-    answer: Answer | None = outcome.answer
+    answer: Found | None = outcome.answer
     return answer or {"state": "failed", "reason": "it is about to end"}

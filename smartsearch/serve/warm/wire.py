@@ -2,7 +2,7 @@
 
 They talk in frames (runtime/frames.py): a JSON object, or a pickled record. The server says first, as an
 object, what it is and whether it is busy. The command sends an object with `do`, or a Request; then it hears
-whether the question is accepted, sends what was piped in, if anything, and waits for an Answer, a Failure or
+whether the question is accepted, sends what was piped in, if anything, and waits for Found, a Failure or
 an object with the reason for no answer.
 """
 
@@ -18,12 +18,12 @@ from typing import Any
 
 from smartsearch import types
 from smartsearch.ask import scope
+from smartsearch.ask.door import Found
 from smartsearch.config import Config
 from smartsearch.runtime import frames
 from smartsearch.transcripts.filters import Filters
-from smartsearch.types import Nearby, Result
 
-PROTOCOL = 4
+PROTOCOL = 5
 REQUEST_BYTES = 1 << 20
 PIPED_BYTES = 1 << 26
 """The most of standard input that is sent along; longer input is searched in the command's own process."""
@@ -50,14 +50,6 @@ class Request(scope.Request):
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The result and, where context was asked for, the turns around each hit."""
-
-    result: Result
-    around: tuple[Nearby, ...] = ()
-
-
-@dataclass(frozen=True)
 class Failure:
     """A SmartsearchError on its way."""
 
@@ -69,7 +61,7 @@ class Failure:
 
 _KNOWN = {
     (kind.__module__, kind.__qualname__): kind
-    for kind in (Request, Answer, Failure, Filters, *vars(types).values(), scope.Scope, Config)
+    for kind in (Request, Found, Failure, Filters, *vars(types).values(), scope.Scope, Config)
     if is_dataclass(kind) and isinstance(kind, type)
 }
 """The classes of what records hold."""
@@ -93,12 +85,12 @@ def send(connection: socket.socket, data: bytes) -> None:
     frames.send(connection.send, data)
 
 
-def say(connection: socket.socket, message: Json | Request | Answer | Failure) -> None:
+def say(connection: socket.socket, message: Json | Request | Found | Failure) -> None:
     """Send an object, in ASCII, or a record."""
     send(connection, packed(message))
 
 
-def packed(message: Json | Request | Answer | Failure) -> bytes:
+def packed(message: Json | Request | Found | Failure) -> bytes:
     """An object, in ASCII, or a record, as bytes."""
     return json.dumps(message).encode() if isinstance(message, dict) else pickle.dumps(message)
 
