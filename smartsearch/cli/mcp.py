@@ -58,7 +58,7 @@ def mcp(
             f"the current folder is {Path.cwd()}: that is everything", hint="name a PATH to serve"
         )
     config = consent.ready(search.config(), asks=False)
-    scope = filters.scope(paths, config)
+    scope = filters.written.scope(paths, config)
     roots = Roots(scope.paths, scope.selection)
     if sys.stdin.isatty():
         stream.talk("this speaks the Model Context Protocol and waits for a client; Ctrl-D ends it")

@@ -6,13 +6,13 @@ import copy
 import dataclasses
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 import typer
 
-from smartsearch.ask.scope import Scope, Written
+from smartsearch.ask.scope import Written
 from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, assigned, build, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
@@ -315,10 +315,6 @@ class FilterOptions:
         yield _parameter("input_format", str, input_format_option())
         yield _parameter("fields", str | None, fields_option())
         yield _parameter("head", str | None, head_option())
-
-    def scope(self, paths: Sequence[str] | None, config: Config, own: tuple[str, ...] = ()) -> Scope:
-        """What is searched under `paths`, by default the current folder. Raises UsageError."""
-        return self.written.scope(paths, config, own)
 
 
 @dataclass(frozen=True)

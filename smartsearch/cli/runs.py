@@ -60,7 +60,7 @@ def run(
     config = replace(config, now=config.now or folder.now or date.today().isoformat())
     own = tuple(os.path.realpath(name) for name in (out, beside, questions) if not is_uri(name))
     Selection(own=own).refuse_own([path for path in paths or () if not is_uri(path)])
-    source = filters.scope(paths, config, own)
+    source = filters.written.scope(paths, config, own)
     require([path for path in source.paths if not is_uri(path)])
     setup = Setup(config, source, filters.written, str(Path.cwd()), options.stall, LOADER)
     from smartsearch.models.profiles import fingerprints

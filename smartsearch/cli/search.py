@@ -111,7 +111,7 @@ def searched(
     question, paths = words.asked(question, paths or [])
     if not (paths or view.quiet) and (other := words.near_path(typed)):
         stream.talk(other)
-    scope = filters.scope(paths, config)
+    scope = filters.written.scope(paths, config)
     stdin = _standard_input(scope.paths)
     if not (paths or view.quiet) and words.piped():
         stream.talk("standard input is not read: - as a PATH reads it")
@@ -240,7 +240,7 @@ def batch_command(
             "the options of a run folder need one: --out is " + (f"the file {out}" if out else "not given"),
             hint=f"--out {out.rstrip('/') if out else 'FOLDER'}/",
         )
-    source = filters.scope(paths, config, _own(questions, out))
+    source = filters.written.scope(paths, config, _own(questions, out))
     if questions == "-" and "-" in source.paths:
         raise UsageError(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"

@@ -99,7 +99,7 @@ def _turns(filters: FilterOptions, paths: Sequence[str] | None) -> tuple[Turn, .
     from smartsearch import transcripts
     from smartsearch.ask.library import filtered
 
-    source = filters.scope(paths, Config())
+    source = filters.written.scope(paths, Config())
     corpus = transcripts.read(
         list(source.paths), input_format=source.input_format, selection=source.selection
     )
