@@ -15,11 +15,10 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from typing import Any
 
-from smartsearch.bench import overlap
-from smartsearch.bench.prompts import FINAL, judgement, nudge, short_answer, step_answer
+from smartsearch.bench import overlap, prompts
+from smartsearch.bench.prompts import FINAL, judgement, nudge
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.errors import UsageError
 from smartsearch.llm import Client, LLMError, Message, Price, Reply
@@ -45,20 +44,20 @@ class Item:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a reader is asked, and whether its reply's last line alone is the answer.
+    """How `system` asks a reader, and whether its reply's last line alone is the answer.
 
     `max_tokens`: the most the reader may write. `expected_tokens`: what an estimate assumes.
     """
 
-    ask: Callable[..., list[Message]]
+    system: str
     in_steps: bool
     max_tokens: int
     expected_tokens: int
 
 
 PROTOCOLS = {
-    "memos": Protocol(short_answer, False, 512, EXPECTED_ANSWER),
-    "evermemos": Protocol(step_answer, True, 2048, 400),
+    "memos": Protocol(prompts.SHORT, False, 512, EXPECTED_ANSWER),
+    "evermemos": Protocol(prompts.STEPS, True, 2048, 400),
 }
 
 
@@ -257,7 +256,7 @@ def _protocol(name: str, inference: bool) -> Protocol:
     if name not in PROTOCOLS:
         raise UsageError(f"no protocol {name!r}", hint=f"one of {', '.join(PROTOCOLS)}")
     protocol = PROTOCOLS[name]
-    return replace(protocol, ask=partial(protocol.ask, infer=inference))
+    return protocol if inference else replace(protocol, system=protocol.system.replace(prompts.INFER, ""))
 
 
 def _part(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -313,7 +312,7 @@ class _Asker:
         usage = {READER: Usage(), JUDGE: Usage()}
         verdict, error, shared = None, None, None
         try:
-            messages = self.protocol.ask(question.text, item.context, question.date)
+            messages = prompts.answer(self.protocol.system, question.text, item.context, question.date)
             answer = _answer(self._complete(READER, messages, usage, self.protocol.max_tokens), self.protocol)
             shared = None if question.abstention else overlap.overlap(answer, question.answer)
             verdict = self._judged(question, answer, usage)
@@ -409,7 +408,7 @@ def estimate(
     for item in items:
         asked = item.question
         questions += 1
-        read += _count(chosen.ask(asked.text, item.context, asked.date), count)
+        read += _count(prompts.answer(chosen.system, asked.text, item.context, asked.date), count)
         judged += _count(judgement(asked.text, asked.answer, "", asked.abstention), count)
 
     def tokens(written: int, answer: int, verdict: int) -> Tokens:

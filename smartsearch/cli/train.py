@@ -12,6 +12,7 @@ from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import show, stream
 from smartsearch.output.record import SCHEMA_VERSION
+from smartsearch.runtime import extras
 
 if TYPE_CHECKING:
     from smartsearch.training.adapt import Outcome, Stage, Wish
@@ -74,16 +75,14 @@ def train(
     It needs `pip install 'smartsearch-cli[train]'`, but for --dry-run.
     """
     from smartsearch.models import profiles, trained
-    from smartsearch.training import sources_own
+    from smartsearch.training import adapt, sources_own
 
     trained.target(wanted.name)
     if wanted.name in profiles.PROFILES:
         raise UsageError(f"the profile {wanted.name!r} is not yours to train", hint="another --name")
     if not wanted.dry_run:
         trained.place(wanted.name, overwrite=wanted.overwrite)
-        from smartsearch.training import adapt
-
-        adapt.check_packages()
+        extras.require("train", "train")  # before anything is read
     own = sources_own.read_own(_turns(filters, paths))
     if wanted.dry_run:
         return _dry_run(own, wanted.json)

@@ -28,7 +28,6 @@ from smartsearch import __version__
 from smartsearch.config import Config
 from smartsearch.models import manifest, profiles, trained
 from smartsearch.rank.colbert import OnnxColbert
-from smartsearch.runtime import extras
 from smartsearch.training.chats import Chat, Group, Labelled
 from smartsearch.training.evaluate import Ranks, mrr, ranks_of, summary
 from smartsearch.training.groups import COMPLETE, Mix, make_groups, make_trials
@@ -101,11 +100,6 @@ class Outcome:
     def usable(self) -> bool:
         """Whether a profile of that name exists now, this one or an earlier one."""
         return (self.folder / trained.ABOUT).is_file()
-
-
-def check_packages() -> None:
-    """Check for the packages of the extra, before anything is read."""
-    extras.require("train", "train")
 
 
 def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
