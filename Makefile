@@ -98,7 +98,7 @@ bench: $(TRAIN) ## the paper's tables on LoCoMo-10, systems beside them (DATA=fo
 bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected.toml: minutes
 	$(BIN)/python benchmarks/check.py --data $(DATA)/eval
 
-speed: $(TRAIN) ## measure speed beside what else there is and write docs/performance.md: under an hour, nothing beside
+speed: $(TRAIN) ## measure speed beside what else there is and write benchmarks/reports/performance.md: a quarter of an hour, nothing beside
 	$(BIN)/python benchmarks/speed/run.py --data $(DATA)/eval --out .out/speed
 	$(BIN)/python benchmarks/speed/page.py --record .out/speed/record.json
 
