@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from record_tables import dropped, levels, receipt
 from records import read
 from rich.console import Console
 
@@ -38,7 +39,7 @@ def page(result: Json) -> str:
     """The page as a string. Needs matplotlib."""
     screen = Console(record=True, width=_COLUMNS, file=io.StringIO(), color_system="standard")
     console.draw(screen, result)
-    for table in (tables.levels(result["rows"]), tables.dropped(result), tables.receipt(result)):
+    for table in (levels(result["rows"]), dropped(result), receipt(result)):
         if table is not None:
             console.draw_table(screen, table)
     text = screen.export_html(code_format=_PAGE)

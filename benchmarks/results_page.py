@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import oracle
+import record_tables
 from records import read
 from report import HERE, render
 from report import table as markdown
@@ -110,14 +111,14 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
     shown = {
         "latency": tables.latency(result),
         "agreement": tables.agreement(result),
-        "levels": tables.levels(_rankings(result)),
+        "levels": record_tables.levels(_rankings(result)),
         "losses": tables.losses([row for row in (base, *fixed, *rivals) if row]) if base else None,
         "failures": tables.failures(result),
         "stages": tables.stages(result),
         "oracle": oracle.table(result),
         "accuracy": tables.accuracy(result),
-        "receipt": tables.receipt(result),
-        "dropped": tables.dropped(result),
+        "receipt": record_tables.receipt(result),
+        "dropped": record_tables.dropped(result),
     }
     parted = {row["name"]: row for row in (base, rows.get(f"I3 rrf {FIXED}")) if row}
     return {

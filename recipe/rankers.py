@@ -11,12 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from recipe.data import read_groups
+from recipe.pieces import OtherRun, Pieces
 from smartsearch.training.chats import Group
 from smartsearch.training.colbert import DISTIL, ColbertLearner
 from smartsearch.training.crossencoder import CrossEncoderLearner
 from smartsearch.training.evaluate import rank_of_first, summary
 from smartsearch.training.shipped import Scorer, cross_scorer
-from smartsearch.training.start import Clock, Learner, OtherRun, Pieces, Plan, fit
+from smartsearch.training.start import Clock, Learner, Plan, fit
 
 TRIALS, WRONG = 50, 24
 """Trials tried while a round runs, and wrong texts of each."""

@@ -23,6 +23,7 @@ from torch import nn
 from torch.nn import functional
 
 from recipe.data import held_out
+from recipe.pieces import OtherRun, Pieces
 from recipe.rankers import UNFINISHED
 from recipe.sources_real import asked as asked_chats
 from recipe.validate import held_out_chats, renamed
@@ -32,7 +33,7 @@ from smartsearch.rank.onnx import OnnxModel
 from smartsearch.rank.static import BESIDE, unit
 from smartsearch.training.chats import Chat
 from smartsearch.training.sources_written import written_chats
-from smartsearch.training.start import Clock, OtherRun, Pieces
+from smartsearch.training.start import Clock, OnePiece
 
 HIDDEN = 128
 """Width of the layer over a question's pieces."""
@@ -198,12 +199,11 @@ def batches(talks: Sequence[Talk], rng: random.Random) -> Iterator[list[tuple[Ta
         yield from (parts[at : at + TALKS] for at in range(0, len(parts), TALKS))
 
 
-def train(net: Static, talks: Sequence[Talk], clock: Clock, seed: int, pieces: Pieces | None = None) -> bool:
+def train(net: Static, talks: Sequence[Talk], clock: Clock, seed: int, pieces: OnePiece) -> bool:
     """Train for the steps of the clock, going on from where `pieces` ended; False where this piece ended."""
     named = [{"params": [weight], "full": RATES.get(name, RATE)} for name, weight in net.named_parameters()]
     optimizer = torch.optim.Adam(named, lr=0.0, betas=(0.9, 0.99))
-    if pieces:
-        pieces.go_on(net, optimizer, clock)
+    pieces.go_on(net, optimizer, clock)
     stream, total = islice(batches(talks, random.Random(seed)), clock.done, None), 0.0
     while clock.progress < 1.0:
         for part in optimizer.param_groups:
@@ -218,10 +218,8 @@ def train(net: Static, talks: Sequence[Talk], clock: Clock, seed: int, pieces: P
         if clock.done % 100 == 0:
             print(f"step {clock.done} loss {total / 100:.3f}, {clock.seconds:.0f} s", flush=True)
             total = 0.0
-        if pieces and pieces.due:
-            pieces.keep(net, optimizer, clock)
-            if pieces.over:
-                break
+        if pieces.ended(net, optimizer, clock):
+            break
     return clock.progress >= 1.0
 
 

@@ -1,10 +1,10 @@
 """The one home of every default, with its unit and the paper section or decision that set it.
 
-Precedence: command line > `SMARTSEARCH_*` environment > project file > user file > default.
-A project file (`.smartsearch.toml`, which may come with somebody else's repository) can set numbers
-and modes but never name a model, a profile or a path to load, nor start a process that stays, nor say
-what is masked or that the network may be used. What it changes is told with each answer, and what is wrong
-in it is told and left out: an error in it costs no search.
+Precedence: command line > `SMARTSEARCH_*` environment > project file > user file > default. A project file
+(`.smartsearch.toml`, which may come with somebody else's repository) can set numbers and modes but never name
+a model, a profile or a path to load, nor start a process that stays, nor say what is masked or that the
+network may be used. Each answer tells what such a file changes. Its errors are told and left out, so that
+they cost no search.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ else:  # pragma: no cover - Python 3.10
 PROJECT_FILE = ".smartsearch.toml"
 ENV_PREFIX = "SMARTSEARCH_"
 OTHER_VARIABLES = ("DEBUG", "PAGER", "EDITOR_URL")
-"""What may follow the prefix beside a setting's name; and all that begins with a word of `OTHER_PREFIXES`."""
+"""Words that may follow the prefix without being a setting, beside those that begin as `OTHER_PREFIXES`."""
 OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_", "MEMORY_")
 
 
@@ -68,7 +68,7 @@ class Core:
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
 
-    llm: bool = runs(  # of no part: the fingerprint of a system that asks one tells it from any other
+    llm: bool = runs(  # of no part: the fingerprint of a system that asks a model tells it apart
         False,
         "Let the system ask a language model, as its paper does: it gets your chats (docs/answer.md).",
         "Language model",
@@ -358,7 +358,7 @@ class Core:
     )
     trusted_hosts: tuple[str, ...] = runs((), trusted=True)  # `answer` sends there unasked
 
-    # no setting, but what is to be told with each answer: what a project's file sets, and what is wrong in it
+    # not a setting: notes for each answer on what a project's file sets, and on its faults
     notes: tuple[str, ...] = dataclasses.field(default=(), compare=False)
 
     def weight_of(self, ranker: str) -> float:
@@ -411,7 +411,7 @@ def names(*parts: Part) -> tuple[str, ...]:
 
 
 _PAPER: dict[str, Any] = {
-    # what the paper has no word of, as it is before files and environment have a say
+    # settings that the paper does not mention, before files and environment
     **{
         name: FIELDS[name].default
         for name in names("find", "rank", "cut")
@@ -492,7 +492,7 @@ def build(
     folder: Path | None = None,
     home: Path | None = None,
 ) -> Config:
-    """One Config from all sources; `given` holds what the command line said, None meaning unsaid.
+    """One Config from all sources; `given` holds what the command line said, None for nothing.
 
     A `preset` goes over files and environment. Raises ConfigError for an unknown key of the user's file, a
     value of the wrong type, or one out of range, UsageError where `given` disagrees with itself; what is
@@ -558,7 +558,7 @@ def anchored(model: str) -> str:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting as it is before the command line has a say, and where that value came from."""
+    """One setting before the command line changes it, and the origin of its value."""
 
     name: str
     value: Any
@@ -695,7 +695,7 @@ def _project_layer(path: Path) -> _Layer:
         table, lines = _table(path)
     except ConfigError as error:
         return _Layer(str(path), {}, (f"{error.message}; nothing of it is heeded",))
-    except OSError:  # in a folder that this user may not even look into
+    except OSError:  # in a folder that this user may not read
         return _Layer(str(path), {})
     for name, raw in table.items():
         where = f"{path}{lines(name)}"
@@ -730,7 +730,7 @@ def _text(path: Path) -> str:
     try:
         if not path.is_file():
             return ""
-    except OSError:  # in a folder that this user may not even look into
+    except OSError:  # in a folder that this user may not read
         return ""
     with path.open("rb") as file:
         raw = file.read(LARGEST_FILE + 1)
@@ -787,7 +787,7 @@ def _coerce(name: str, raw: Any, where: str = "") -> Any:
 
 
 def _unlike(raw: Any, kind: type) -> bool:
-    """Whether `raw` of a file would become a `kind` that nobody wrote: 1.9 an 1, true a number."""
+    """Whether `raw` would silently become another value as a `kind`: 1.9 a 1, true a number."""
     if kind is str:
         return isinstance(raw, bool | list | dict)
     return isinstance(raw, bool) or (kind is int and isinstance(raw, float) and not raw.is_integer())

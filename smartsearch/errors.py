@@ -6,7 +6,7 @@ import errno
 from enum import IntEnum
 
 DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
-"""What the system says where one may not write."""
+"""Error numbers of a refused write."""
 
 
 class ExitCode(IntEnum):
@@ -79,7 +79,7 @@ def listed(*lines: str) -> str:
 
 
 def unexpected(error: Exception) -> SmartsearchError:
-    """An error nobody foresaw, as one a script can branch on."""
+    """An unforeseen error as one that a script can branch on."""
     said = str(error).strip().splitlines()
     if isinstance(error, MemoryError) or said == ["can't start new thread"]:
         return SmartsearchError(

@@ -36,9 +36,9 @@ def setting(
 
     With a `panel` it is an option, `--name` unless `flags` say otherwise, of some `choices` or a number from
     `lowest` up; a `rare` one is set by `--set NAME=VALUE`. `shown` is what help says of the default. `part`
-    is the part of a search that it changes: keys of what is kept hold the settings of the parts that made it,
-    and none of `run`. A project file may not set what is `trusted`. `weights` are loaded by it: a path in it
-    counts from the current folder.
+    is the part of a search that it changes: cache keys hold the settings of the parts that made a value, and
+    none of `run`. A project file may not set what is `trusted`. `weights`: it names weights
+    to load, and a path counts from the current folder.
     """
     described = {"help": help, "panel": panel, "flags": flags, "choices": choices, "lowest": lowest}
     described |= {
@@ -59,13 +59,13 @@ cuts, runs = partial(setting, part="cut"), partial(setting, part="run")
 
 @dataclass(frozen=True)
 class Reads:
-    """What a scorer is to the fused order: its weight in RRF, and how much it reads.
+    """A scorer's part in the fused order: its weight in RRF, and how much it reads.
 
     It reads every candidate, or where others do, only the best by the first of those (`head`), or of the
     order of all others the first few: as many as the setting `first` says.
 
-    One that is no model of a profile names what loads it as `module:function` (`loads`), and the setting of
-    its model and that model's role where it has one.
+    A scorer outside the profiles names its loader as `module:function` (`loads`), and the setting and role of
+    its model where it has one.
     """
 
     weight: float

@@ -75,12 +75,17 @@ class Turn:
 
     @cached_property
     def said(self) -> str:
-        """What was said without by whom, `text caption`: the field hops take names and nouns from."""
+        """What was said, without the speaker: `text caption`. Hops take names and nouns from it."""
         return f"{self.text} {self.caption}" if self.caption else self.text
+
+    @property
+    def captioned(self) -> str:
+        """What was said and in brackets what an image shows: `text (caption)`."""
+        return f"{self.text} ({self.caption})" if self.caption else self.text
 
     @cached_property
     def spoken(self) -> str:
-        """What was said and by whom, `speaker: text caption`: the field grep looks at."""
+        """What was said and by whom: `speaker: text caption`. Grep looks at it."""
         return f"{self.speaker}: {self.said}" if self.speaker else self.said
 
     @cached_property
@@ -186,7 +191,7 @@ class Candidate:
 
 
 GUESS = "guess"
-"""What the cross-encoder's score of a turn that it was spared is taken for, among the turn's scores."""
+"""The name, among a turn's scores, of a guess of the cross-encoder's, where it did not read the turn."""
 
 
 @dataclass(frozen=True)
@@ -225,8 +230,8 @@ class Hit:
 
     `index` is its place in `Corpus.turns`, `also` holds turns that say nearly the same (compress.py), `met`
     what stands in it for words of the question, where that was asked for. `excerpt` is the turn with the part
-    alone that answers, where it is long (excerpts.py). `reply` is the turn that answers one that asks, where
-    that is no hit of its own among those shown.
+    alone that answers, where it is long (excerpts.py). `reply` is the turn that answers a turn that asks,
+    unless it is shown as a hit of its own.
     """
 
     rank: int
@@ -301,7 +306,7 @@ class Budget:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to tell a user of it: a turn that was cut, or the best one left out."""
+        """Warnings for the user: a turn was cut, or the best one left out."""
         if self.cut_text:
             return ("a turn was cut to fit the budget",)
         if any(d.rank == 1 and d.reason == "budget" for d in self.dropped):
@@ -356,7 +361,7 @@ class Trace:
 class Link:
     """Two nodes of a graph and the turns that relate them, by their places in it.
 
-    `written`: what a language model wrote of the two, as a turn of nobody, so that it is masked as one.
+    `written`: a language model's text about the two, as a turn without a speaker, so that it is masked.
     """
 
     one: int
@@ -384,7 +389,7 @@ class Result:
     `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the
     chance that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
     `graph` is there where it was asked for and the system makes one. `told` is what the system's memory tells
-    a reader before the hits, as turns of nobody.
+    a reader before the hits, as turns without a speaker.
     """
 
     query: str

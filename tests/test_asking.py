@@ -253,7 +253,7 @@ def test_of_two_moments_the_difference_is_what_was_spent_between():
 
 def test_nothing_leaves_this_machine_that_nobody_agreed_to():
     away = Asker(Client(Endpoint("http://api.example.com/v1", "tiny", "key")))
-    with pytest.raises(UsageError, match="nobody agreed") as caught:
+    with pytest.raises(UsageError, match="no user agreed") as caught:
         asked(away, "a")
     assert (caught.value.kind, away.spent) == ("not_sent", Spent())
 

@@ -160,7 +160,7 @@ OTHERS = [b"hello", b'{"no": "id"}', b"[1]", b"3", b'{"id": []}', b'{"id":1}', b
 @pytest.mark.parametrize("other", OTHERS)
 def test_lines_of_something_else_are_no_records(other: bytes):
     (ours,) = _written(*outcomes({"id": "a", "question": "x"}))
-    with pytest.raises(InputError, match="line 2 is none"):
+    with pytest.raises(InputError, match="line 2 is not one"):
         batch.done_in([ours, other + b"\n"])
     assert not other or not batch.is_ours(other)
 
@@ -185,8 +185,4 @@ def test_other_settings_are_told_by_name():
         batch.check_settings(done, other, "out.jsonl")
     said = caught.value.message.split("\n  ")
     assert said[0] == "out.jsonl:1 was asked with other settings:"
-    assert set(said[1:]) == {
-        'paths was ["chats"], is ["."]',
-        "limit was 0, is 3",
-        'since was null, is "7d"',
-    }
+    assert set(said[1:]) == {'paths was ["chats"], is ["."]', "limit was 0, is 3", 'since was null, is "7d"'}

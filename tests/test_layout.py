@@ -140,10 +140,7 @@ def test_what_a_scorer_does_is_declared():
 
 
 GUESTS = sorted(path.name for path in (ROOT / "systems").iterdir() if (path / "settings.py").is_file())
-VERBS = {
-    "cli.qrranker": "qrranker",
-    "training.listwise": "qrranker",
-}
+VERBS = {"cli.qrranker": "qrranker", "training.listwise": "qrranker"}
 """Modules beside a system's folder that belong to it: its verb, and what that verb trains."""
 
 

@@ -21,7 +21,7 @@ def read(lines: Iterable[bytes]) -> list[bytes]:
     held = []
     for number, raw in enumerate(lines, start=1):
         if not raw.startswith(b"="):
-            raise InputError(f"line {number} is none")
+            raise InputError(f"line {number} is not one")
         held.append(raw)
     return held
 

@@ -21,10 +21,7 @@ SAMPLES = str(ROOT / "docs" / "samples")
 QUESTION = "When did Maya adopt the dog?"
 REPORTS = 12.0
 """Seconds until onnxruntime, left alone, looks up where it reports to: ten, and some."""
-HELLO = {
-    **{"protocolVersion": "2025-06-18", "capabilities": {}},
-    "clientInfo": {"name": "t", "version": "0"},
-}
+HELLO = {**{"protocolVersion": "2025-06-18", "capabilities": {}}, "clientInfo": {"name": "t", "version": "0"}}
 ASKING = [
     {"id": 1, "method": "initialize", "params": HELLO},
     {"method": "notifications/initialized"},

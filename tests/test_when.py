@@ -208,11 +208,7 @@ def test_every_example_of_the_hint_is_understood():
 
 @pytest.mark.parametrize(
     ("text", "day"),
-    [
-        ("2023-05-08", "2023-05-08"),
-        ("2023-05-08T23:59+02:00", "2023-05-08"),
-        ("8 May 2023", "2023-05-08"),
-    ],
+    [("2023-05-08", "2023-05-08"), ("2023-05-08T23:59+02:00", "2023-05-08"), ("8 May 2023", "2023-05-08")],
 )
 def test_now_is_the_day_as_written(text, day):
     assert day_of(text) == day

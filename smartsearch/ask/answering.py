@@ -42,9 +42,9 @@ How to answer:
 def prompt(
     question: str, hits: Sequence[Hit], around: Sequence[Nearby], now: date, told: Sequence[Turn] = ()
 ) -> Prompt:
-    """Ask `question`, on the day `now`, about the hits and the turns around them (one entry a hit, or none).
+    """Ask `question`, on the day `now`, about hits and the turns `around` them (one entry per hit, or none).
 
-    What a system's memory has `told` stands before the turns, without numbers: only turns are cited.
+    What a system's memory `told` goes before the turns, without numbers: only turns are cited.
 
     Sessions stand in the order of their dates, those without one last, best first; turns in the order they
     were said. So equal searches make equal prompts.

@@ -32,7 +32,7 @@ FATAL = (ModelError, ConfigError, UsageError)
 
 SETTINGS = tuple(name for name, field in FIELDS.items() if field.metadata["panel"] == "Filters")
 FILTERS = (*NAMES, *SETTINGS)
-"""What a line, or an agent, may say for itself, as the options of these names do for all."""
+"""Filters that a line of a batch, or an agent, may set for one question."""
 SINGLE = tuple(
     field.name for field in (*fields(Filters), *FIELDS.values()) if not isinstance(field.default, tuple)
 )
@@ -54,9 +54,9 @@ class Question:
 
 @dataclass
 class Done:
-    """What an earlier run left in its output file: of ids and of lines without one what was asked; failures.
+    """What an earlier run left in its output: what was asked, by id or else by line, and failures.
 
-    `settings` are those it was asked with, by the first line that has them.
+    `settings` are the settings it asked with, each with the first line that has it.
     """
 
     ids: dict[Identity, str] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Done:
         return len(self.ids) + len(self.lines)
 
     def asked(self, identity: Identity | None, line: int) -> str:
-        """What was asked (`Answered.asked`, several for an id that came again); empty if nothing was."""
+        """The hashes of what was asked (several for an id that came again); empty if nothing was."""
         return self.lines.get(line, "") if identity is None else self.ids.get(identity, "")
 
 
@@ -76,7 +76,7 @@ class Done:
 def lines(name: str, stdin: BinaryIO | None) -> Iterator[tuple[Iterable[bytes], int | None, bool]]:
     """The lines of a questions file, how many are not blank, and whether they are text, made JSON here.
 
-    Of `stdin`, if given, as they come: there the first line tells.
+    Of `stdin`, if given, as they arrive: its first line decides whether it is text.
     """
     if stdin is not None:
         head = []
@@ -120,7 +120,7 @@ def is_text(lines: Iterable[bytes]) -> bool:
 
 
 def worded(raw: bytes, number: int) -> bytes:
-    """A line of plain text as the object that asks it. What is no text stays as it is, to be reported."""
+    """A line of plain text as the JSON object that asks it. Anything else stays as it is, to be reported."""
     try:
         text = raw.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
@@ -142,7 +142,7 @@ def run(lines: Iterable[bytes], ask: Callable[[Question], Result], done: Done) -
 
 
 def waiting(lines: Iterable[bytes], done: Done) -> Iterator[tuple[int, bytes, tuple[Identity, int] | None]]:
-    """The lines that are not `done`, by number; of an id that came before, with it and its first line.
+    """The lines that are not `done`, by number; a repeated id comes with its first line.
 
     Raises UsageError at a line that was another question when its id was done.
     """
@@ -168,7 +168,7 @@ def waiting(lines: Iterable[bytes], done: Done) -> Iterator[tuple[int, bytes, tu
 def outcome(
     raw: bytes, number: int, ask: Callable[[Question], Result], fatal: tuple[type[Exception], ...] = FATAL
 ) -> Answered:
-    """What becomes of a line; only what is `fatal` is raised."""
+    """The outcome of a line; only `fatal` errors are raised."""
     identity: Identity | None = None
     try:
         values = values_of(raw)
@@ -201,7 +201,7 @@ def values_of(raw: bytes) -> dict[str, Any]:
 
 
 _HALF = re.compile(r"[\ud800-\udfff]")
-"""Half a surrogate pair: JSON can write it and UTF-8 cannot, so no record could name such an id."""
+"""Half a surrogate pair: JSON can hold it and UTF-8 cannot, so no record could name such an id."""
 _SHAPE = '{"id": "q1", "question": "...", "paths": ["chats/"], "conversation": "..."} on one line'
 
 
@@ -266,7 +266,7 @@ def _texts(values: dict[str, Any], name: str) -> tuple[str, ...]:
 def settings(config: Config) -> dict[str, Any]:
     """The settings that an answer depends on, by name."""
     told = {name: getattr(config, name) for name in names("find", "rank", "cut")}
-    return told | ({"llm": True} if config.llm else {})  # which model, the memories of a run tell
+    return told | ({"llm": True} if config.llm else {})  # a run's memories tell which model
 
 
 def asked_with(config: Config, paths: Sequence[str], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,12 +280,12 @@ _USUAL = asked_with(Config(), (".",), {"input_format": "auto"})
 
 
 def changes(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What of that is not as by default, for records to say."""
+    """Those of `asked` that differ from the defaults, for records."""
     return {name: value for name, value in asked.items() if value != _USUAL.get(name)}
 
 
 def check_settings(done: Done, asked: Mapping[str, Any], out: str) -> None:
-    """Raise UsageError where some of what is done was asked with other settings, which are named."""
+    """Raise UsageError, naming them, where earlier answers were asked with other settings."""
     for held, line in done.settings.items():
         differing = list(differences({**_USUAL, **json.loads(held)}, asked))
         if differing:
@@ -297,7 +297,7 @@ def check_settings(done: Done, asked: Mapping[str, Any], out: str) -> None:
 
 
 def differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """What two runs disagree in, in words; where a questions file lies does not matter."""
+    """What two runs disagree in, in words; the path of the questions file does not count."""
     for key in dict.fromkeys([*held, *wanted]):
         one, other = held.get(key), wanted.get(key)
         if isinstance(one, dict) and isinstance(other, dict):
@@ -312,7 +312,7 @@ _ID_TORN = re.compile(rb'nu?l?|-|"(?:[^"\\]|\\.)*\\?')
 
 
 def is_ours(begin: bytes) -> bool:
-    """Whether bytes begin as a record of `batch` does, which may have been cut off anywhere."""
+    """Whether bytes begin as a record of `batch` does, even one that is cut off."""
     if len(begin) <= len(_FRONT):
         return _FRONT.startswith(begin)
     rest = begin.removeprefix(_FRONT)
@@ -323,7 +323,7 @@ def is_ours(begin: bytes) -> bool:
 
 
 def done_in(lines: Iterable[bytes]) -> Done:
-    """What records of `batch` say was done. Raises InputError at a line that is no record."""
+    """What records of `batch` say was done. Raises InputError at a line that is not a record."""
     done = Done()
     for number, raw in enumerate(lines, start=1):
         try:
@@ -337,6 +337,6 @@ def done_in(lines: Iterable[bytes]) -> Done:
             held[key] = f"{held.get(key, '')} {asked['question']}".strip()
             done.settings.setdefault(json.dumps(asked["settings"], sort_keys=True), number)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"line {number} is none") from error
+            raise InputError(f"line {number} is not one") from error
         done.failed += failed
     return done

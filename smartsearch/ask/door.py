@@ -31,19 +31,19 @@ Agree = Callable[["Asking", "Haystack", Callable[[], "tuple[Plan, Plan]"]], None
 NAMES = 3
 """Speakers that are named where filters leave out what they said."""
 Opening = Callable[[], "System"]
-"""Gives the system; called after the transcripts are read, so that its models can load meanwhile."""
+"""Gives the system; called once the transcripts are read, while its models load."""
 
 
 def silently(_system: Asking, _haystack: Haystack, _plans: Callable[[], tuple[Plan, Plan]]) -> None:
-    """Agrees to nothing: what is sent was agreed to before, or the system may not send."""
+    """Ask nothing: sending was agreed to before, or is not allowed."""
 
 
 @dataclass(frozen=True)
 class Found:
     """An answer, and the turns around each hit where such were asked for.
 
-    `sources` are the turns of the hits as the transcripts have them, for what is made of them and not shown.
-    `memory` tells what the system made of the transcripts from any other state of it; empty for nothing.
+    `sources` are the unmasked turns of the hits, for uses that show nothing.
+    `memory` is the fingerprint of what the system made of the transcripts; empty if it made nothing.
     """
 
     result: Result
@@ -54,7 +54,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Door:
-    """What answers in this process: a system, and the transcripts that it has read.
+    """Answers in this process: a system, and the transcripts that it has read.
 
     `progress` hears of a memory that has to be made first, `agree` of what a language model will be sent.
     """
@@ -67,7 +67,7 @@ class Door:
     def find(self, asked: Request, notes: tuple[str, ...] = ()) -> Found:
         """What the config's system finds; `notes` are told with it.
 
-        Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
+        Raises SmartsearchError where nothing can be read, a name or a model is missing, or time is up.
         """
         if systems.card(asked.config.system).whole:
             self.library.read_whole(asked.scope)
@@ -120,14 +120,14 @@ class Door:
             said = runs(corpus, (hit.index for hit in shown if hit.index >= 0))
             result, around = redacted_result(result, around, said)
         explained = getattr(system, "explained", None) if asked.explain else None
-        result = explained(result) if explained else result  # of what is shown: no word of a secret
+        result = explained(result) if explained else result  # made of what is shown, so it holds no secret
         state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))
         return Found(result, tuple(around), sources, state)
 
 
 @contextmanager
 def _noted(config: Config) -> Iterator[None]:
-    """An error of the block tells what a project's file sets, too: that may be what is wrong."""
+    """Add what a project's file sets to an error of the block: that may be the cause."""
     try:
         yield
     except SmartsearchError as error:
@@ -137,7 +137,7 @@ def _noted(config: Config) -> Iterator[None]:
 
 
 def _filtered_away(result: Result, haystack: Haystack, scope: Scope) -> Iterator[str]:
-    """Who says what no turn says that passes the filters."""
+    """Notes on words of the question that only turns left out by the filters say."""
     filters = ", ".join(f"--{name.replace('_', '-')}" for name in scope.filters.given)
     for term in result.trace.absent:
         if turns := haystack.left_out(term.text):
@@ -148,7 +148,7 @@ def _filtered_away(result: Result, haystack: Haystack, scope: Scope) -> Iterator
 
 
 def _not_the_paper(config: Config) -> list[str]:
-    """That the paper's models are asked in another way than the paper's, if so."""
+    """A note if the paper's models run with other settings than the paper's."""
     other = beyond_paper(config) if config.system == Config().system else []
     names = f"{', '.join(other[:4])}{', ...' if len(other) > 4 else ''}"
     said = f"the paper's models, not the paper: {names} differ; --as paper is the paper (docs/paper.md)"

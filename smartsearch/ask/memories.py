@@ -1,7 +1,7 @@
 """What systems make of transcripts: made once while these are held, and kept in the user's cache.
 
-A folder a system and choice of files, `$XDG_CACHE_HOME/smartsearch/systems/NAME-...`, for this user only. All
-in it can be made again.
+Each system and choice of files has a folder, `$XDG_CACHE_HOME/smartsearch/systems/NAME-...`, for this user
+only. Everything in it can be made again.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 _ABOUT = "about.json"
 _MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyDictionary()
-"""Of transcripts that are held, what systems made of them."""
+"""The memories that systems made of the transcripts in use."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A memory on disk: of which system and paths, its statistics when it was last used, its size.
+    """A memory on disk: its system and paths, its size, and its statistics when it was last used.
 
     An unfinished memory has no statistics. `asked` names the language model and what it cost.
     """
@@ -57,7 +57,7 @@ def memory(
     if key not in held:
         folder = _made(system, scope, config)
         about = {"system": key[0], "paths": _real(scope), "statistics": {}}
-        if folder and not (folder / _ABOUT).exists():  # so that one that is stopped can be listed and removed
+        if folder and not (folder / _ABOUT).exists():  # so that an unfinished one can be listed and removed
             _note(folder, about)
         with _counted(system, folder, config):
             held[key] = made = system.prepare(haystack, folder, progress)
@@ -67,7 +67,7 @@ def memory(
 
 
 def plans(system: Asking, haystack: Haystack, scope: Scope, config: Config) -> tuple[Plan, Plan]:
-    """What making the memory would send, nothing if it is held, and what a question would send."""
+    """What building the memory would send (nothing if it exists), and what a question would send."""
     folder = _folder(system, scope, config)
     making, question = system.plan(haystack, folder if folder and folder.exists() else None, config)
     held = _MEMORIES.get(haystack, {})
@@ -137,7 +137,7 @@ def _made(system: System, scope: Scope, config: Config) -> Path | None:
 
 @contextmanager
 def _counted(system: System, folder: Path | None, config: Config) -> Iterator[None]:
-    """What the block takes of a language model is added to what the folder tells, however the block ends."""
+    """Add what the block spends on a language model to the folder's record, however the block ends."""
     if not config.llm:
         yield
         return
@@ -153,7 +153,7 @@ def _counted(system: System, folder: Path | None, config: Config) -> Iterator[No
 
 
 def _about(folder: Path) -> dict[str, Any]:
-    """What the folder says it is of; nothing where it says nothing of use."""
+    """The record of the folder; empty where it cannot be read."""
     try:
         about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -162,7 +162,7 @@ def _about(folder: Path) -> dict[str, Any]:
 
 
 def _note(folder: Path, facts: dict[str, Any]) -> None:
-    """Add to what the folder says it is of, whole or not at all."""
+    """Add to the folder's record, whole or not at all."""
     part = folder / f"{_ABOUT}.{os.getpid()}"
     with suppress(OSError):
         part.touch(mode=0o600)

@@ -1,4 +1,4 @@
-"""What is searched: which files, and which of their turns. As it was written, and as it is on a given day."""
+"""What is searched: which files, and which of their turns; as written, and as of a given day."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Written:
-    """The choice of files and turns as it was written, by name; `7d` is still to be counted from a day."""
+    """The choice of files and turns as written, by name; `7d` is not yet counted from a day."""
 
     filters: Mapping[str, Any] = field(default_factory=dict)
     globs: tuple[str, ...] = ()
@@ -81,9 +81,9 @@ class Written:
         return Scope(files, chosen, self.globs, self.excludes, self.input_format, config.cache, own)
 
     def own(self, question: Question, scope: Scope, config: Config) -> tuple[Scope, Config]:
-        """`scope` and `config` with what a line of a batch says for itself.
+        """`scope` and `config` with a batch line's own filters.
 
-        Raises InputError where that makes no sense.
+        Raises InputError where those make no sense.
         """
         said = dict(question.filters)
         paths = resolved(question.paths) or scope.paths

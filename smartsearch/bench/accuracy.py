@@ -28,9 +28,9 @@ READER, JUDGE = "reader", "judge"
 JUDGE_TOKENS = 512
 """The most a judge may write: a sentence and a label, with room for one that thinks first."""
 JUDGE_TRIES = 3
-"""Requests for one verdict; a judge that writes no label in so many leaves the answer unjudged."""
+"""Requests per verdict; if no reply has a label, the answer is left unjudged."""
 PATIENCE = 3
-"""Questions in a row that may fail at the endpoint before no more are asked."""
+"""No more questions are asked once this many in a row have failed at the endpoint."""
 EXPECTED_ANSWER, EXPECTED_VERDICT = 12, 40
 """Tokens an estimate assumes for the answer that is judged and for a verdict."""
 
@@ -66,7 +66,7 @@ PROTOCOLS = {
 class Usage:
     """Calls and tokens of one role. `new_*`: those not answered from the cache, which cost money now.
 
-    `estimated_calls`: those whose tokens the server did not tell.
+    `estimated_calls`: those whose tokens the server did not report.
     """
 
     calls: int = 0
@@ -117,7 +117,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Tally:
-    """Questions by what became of them."""
+    """Numbers of questions by outcome."""
 
     correct: int = 0
     wrong: int = 0
@@ -126,7 +126,7 @@ class Tally:
 
     @property
     def questions(self) -> int:
-        """All that were asked."""
+        """The number of all."""
         return self.correct + self.wrong + self.unjudged + self.failed
 
     @property
@@ -212,7 +212,7 @@ def measure(
 
     With `inference` the reader may say what the lines only make likely (the paper's A3).
 
-    `step` is called once a question, in this thread, as it ends. A question that fails is counted and the
+    `step` is called once per question, in this thread, as it ends. A question that fails is counted and the
     others go on; after PATIENCE failures of the endpoint in a row no more are asked and `stopped` says why.
     With a cache, an interrupted run goes on where it was. Raises UsageError.
     """
@@ -279,7 +279,7 @@ def _tally(outcomes: Sequence[Outcome]) -> Tally:
 def _side_by_side(
     ask: Callable[[Item], Outcome | None], items: Iterable[Item], jobs: int, stop: threading.Event
 ) -> Generator[tuple[int, Outcome | None], None, None]:
-    """Item numbers and outcomes as they end. Takes items as workers come free; none once `stop` is set.
+    """Item numbers and outcomes as they end. Takes the next item when a worker is free, until `stop` is set.
 
     Leaving it waits for requests under way, so that their cost is counted.
     """

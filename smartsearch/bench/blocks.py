@@ -1,4 +1,4 @@
-"""How dense the evidence is that a cut leaves, and how soon it covers the answer (xMemory paper, section 4).
+"""Measures the density of evidence after a cut, and how soon it covers the answer (xMemory paper, section 4).
 
 A block is what is kept of one chunk of whole turns (chunks.py), in the order of its best turn, so that
 systems compare whatever their own units are. The paper does not say how long its blocks are.
@@ -13,7 +13,7 @@ from smartsearch.bench.types import Indices
 HITS = ("one word", "two words", "more words")
 """Names of the counts of blocks with one, two and more distinct answer words: the paper's density."""
 GOLD = ("one", "two", "more")
-"""The same by gold turns, which is ours: what is right, whatever words it has."""
+"""The same counts by gold turns: our own measure."""
 COST = ("cover blocks", "cover tokens")
 
 
@@ -27,9 +27,9 @@ def of_kept(
 ) -> dict[str, float]:
     """Measures of the turns `kept` (n,), best first; `chunks`, `tokens` and the words `said` are each turn's.
 
-    HITS and GOLD count blocks of questions with two gold turns or more, 0 for any other: the paper tells
-    density of multi-hop questions. COST is what a reader has read when it has met all words `wanted`, those
-    of the answer that count; NaN where it never does and where none is wanted.
+    HITS and GOLD count the blocks of questions with two gold turns or more, else 0: the paper tells density
+    of multi-hop questions. COST counts what a reader has read once all `wanted` words, the content words of
+    the answer, have appeared; NaN where they never do, and where none is wanted.
     """
     blocks: dict[int, list[int]] = {}
     for turn in kept.tolist():

@@ -30,5 +30,4 @@ def chunk_numbers(corpus: Corpus, count_tokens: CountTokens, most: int = CHUNK_T
 
 
 def _line(turn: Turn) -> str:
-    said = f"{turn.text} ({turn.caption})" if turn.caption else turn.text
-    return f"{turn.speaker}: {said}" if turn.speaker else said
+    return f"{turn.speaker}: {turn.captioned}" if turn.speaker else turn.captioned

@@ -20,8 +20,8 @@ _LEMMAS: WeakKeyDictionary[Haystack, dict[str, list[str]]] = WeakKeyDictionary()
 def with_lemmas(query: Query, haystack: Haystack) -> Query:
     """Morphology expansion: each one-word term also as the corpus words of its lemma, same kind and weight.
 
-    A form in which the term or a shorter form stands is left out: substring match finds its turns already,
-    and a turn should not count one word twice. Raises SmartsearchError where `simplemma` is missing.
+    A form that contains the term or a shorter form is left out: substring match finds its turns already, and
+    a turn should not count one word twice. Raises SmartsearchError where `simplemma` is missing.
     """
     by_lemma = _by_lemma(haystack)
     known = {fold(term.text) for term in query.terms}
@@ -47,7 +47,7 @@ def _not_found_yet(word: str, family: list[str]) -> Iterator[str]:
 
 
 def _by_lemma(haystack: Haystack) -> dict[str, list[str]]:
-    """The words of a corpus by lemma, made once a haystack."""
+    """The words of a corpus by lemma, made once per haystack."""
     table = _LEMMAS.get(haystack)
     if table is None:
         table = {}

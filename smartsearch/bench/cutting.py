@@ -1,4 +1,4 @@
-"""The cut over arrays: which ranked turns stay, and why the others go. `truncate` for a million rankings.
+"""The cut over arrays: which ranked turns stay, and why the others go; `truncate` for a million rankings.
 
 Whole turns, stop at the first that does not fit or skip it, never fewer than one; a test holds this
 and `smartsearch.rank.truncate` together.
@@ -28,7 +28,7 @@ REASONS = ("kept", "top_k", "tau", "budget")
 
 @dataclass(frozen=True)
 class Kept:
-    """What became of each ranked turn, shape (n,), as a place in REASONS, and what those kept cost."""
+    """The fate of each ranked turn, shape (n,), as a place in REASONS, and the cost of the kept ones."""
 
     fate: NDArray[np.int8]
     words: int
@@ -95,7 +95,7 @@ def _head(scores: Floats, share: float) -> int:
 def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[np.bool_]:
     """Which ranked turns a cut by score lets stay; the first always does.
 
-    The adaptive cut lets stay what has no score, as `truncate` does; the floor does not.
+    The adaptive cut keeps turns without a score, as `truncate` does; the floor does not.
     """
     stays = np.ones(len(scores), dtype=bool)
     known = alive & ~np.isnan(scores)
@@ -121,7 +121,7 @@ def compressed(
     tokenizer: Tokenizer,
     pinned: Set[int] = frozenset(),
 ) -> Kept:
-    """As `cut`, by `truncate` itself: written shorter, what a turn costs hangs on those before it."""
+    """As `cut`, by `truncate` itself: in a compressed text the cost of a turn depends on those before it."""
     scores = np.full(len(corpus.turns), np.nan) if ce is None else ce
     hits = [
         Hit(
@@ -155,5 +155,5 @@ def text(turns: Sequence[Turn], how: Cut) -> str:
         line, written = written.adding(turn)
         lines.append(line)
     words = "\n".join(lines).split()
-    too_long = how.words and len(words) > how.words  # only ever a single turn
+    too_long = how.words and len(words) > how.words  # then it is a single turn
     return " ".join(words[: how.words]) if too_long else "\n".join(lines)

@@ -1,7 +1,7 @@
 """BEAM as questions with gold messages (github.com/mohammadtavakoli78/BEAM, `chats/100K` and its like).
 
 A chat is a folder with `chat.json` and `probing_questions/probing_questions.json`; where there is a
-`chat_trunecated.json`, as its authors spell it, that is the chat to use: all gold ids are in it.
+`chat_trunecated.json` (its authors' spelling), that chat is used: it has all gold ids.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _leaves(value: object) -> Iterator[int | float | str]:
 
 
 def _literal(value: Any) -> Any:
-    """What a text says as JSON or as a Python literal (some releases hold those), else the value itself."""
+    """The value of a text that is JSON or a Python literal (some releases have those), else the text."""
     if not isinstance(value, str):
         return value
     try:

@@ -9,8 +9,8 @@ of which `id` and `question` must be there. `paths` (from the questions' folder,
 `conversation` say where to search; without them all transcripts of the folder are the haystack. A gold turn
 is a turn id as the transcript's reader gives it, "path:line", "path:turn id", or an object with turn, line
 or pointer and, to tell like ones apart, path, conversation and session; a gold session is its id or an
-object with session, path and conversation. A path may leave out the folders before it where one file only
-is called so.
+object with session, path and conversation. A path may leave out its folders where only one file has
+that name.
 """
 
 from __future__ import annotations
@@ -24,16 +24,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import Any
 
-from smartsearch.bench.data_format import (
-    DataFormat,
-    Log,
-    head,
-    load,
-    only,
-    plain,
-    question_text,
-    transcripts,
-)
+from smartsearch.bench.data_format import DataFormat, Log, head, load, only, plain, question_text, transcripts
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.errors import InputError
 from smartsearch.transcripts import to_iso
@@ -176,10 +167,10 @@ def _line(line: str) -> _Asked | str:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        listed = ": a JSON list? one object a line is needed" if line.lstrip()[:1] in "[]" else ""
+        listed = ": a JSON list? one object per line is needed" if line.lstrip()[:1] in "[]" else ""
         return f"not JSON: {error}{listed}"
     if not isinstance(record, dict):
-        return "a JSON list, not one object a line" if isinstance(record, list) else "not a JSON object"
+        return "a JSON list, not one object per line" if isinstance(record, list) else "not a JSON object"
     identity = record.get("id")
     if isinstance(identity, bool) or not isinstance(identity, int | str) or identity == "":
         return "no id: a string or a whole number"
@@ -219,7 +210,7 @@ def _read(path: Path, log: Log) -> Iterator[Group]:
 
 
 def _turns(file: Path, paths: tuple[str, ...], log: Log) -> tuple[tuple[Turn, ...], str]:
-    """The turns of `paths`, all of the folder's without any, and why there are none."""
+    """The turns of `paths` (by default of the folder), and the reason if there are none."""
     try:
         turns = transcripts(_places(file, paths), "auto", log, excludes=_excludes(file))
     except InputError as error:

@@ -133,8 +133,3 @@ def plain(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 question`, `1,540 questions`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -12,17 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smartsearch.bench.data_format import (
-    DataFormat,
-    Log,
-    counted,
-    data_error,
-    head,
-    load,
-    plain,
-    question_text,
-)
+from smartsearch.bench.data_format import DataFormat, Log, data_error, head, load, plain, question_text
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
+from smartsearch.output.plain import counted
 from smartsearch.transcripts import to_iso
 from smartsearch.transcripts.formats.datasets import FORMS
 from smartsearch.transcripts.formats.jsontext import Item

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from smartsearch.bench import data_beam, data_folder, data_locomo, data_longmemeval
-from smartsearch.bench.data_format import DataFormat, Log, counted, data_error, head
+from smartsearch.bench.data_format import DataFormat, Log, data_error, head
 from smartsearch.bench.types import Dataset, Group
 from smartsearch.errors import UsageError
+from smartsearch.output.plain import counted
 
 # The first format that claims a path reads it, so the most specific ones come first.
 FORMATS: tuple[DataFormat, ...] = (

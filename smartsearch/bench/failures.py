@@ -1,6 +1,6 @@
 """Where a question failed and where its gold was lost, without a human (paper appendix D).
 
-Pure over places in the corpus: nothing here reads text but `answer_absent`, and no model runs.
+Works on places in the corpus: only `answer_absent` reads text, and no model runs.
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ def _tally(outcomes: Sequence[Outcome], rule: str) -> dict[str, Any]:
 def answer_absent(answer: str, conversation: str) -> bool:
     """Whether no content word of an answer stands anywhere in a conversation: a sign of wrong annotation.
 
-    `conversation` is the folded text of all its turns as the reader gets them, dates included. A word of
-    three characters or more that is no stop word is content; an answer without one is not called absent.
-    Only a sign: "two" or "yes" may be the right answer and never be said.
+    `conversation` is the folded text of all its turns as the reader gets them, dates included. Content
+    words have three characters or more and are not stop words; an answer without any is not called absent.
+    It is only a sign: "two" or "yes" may be right and never be said.
     """
     content = [word for word in words(answer) if len(word) >= 3 and word not in stop_words()]
     return bool(content) and not any(word in conversation for word in content)

@@ -164,7 +164,7 @@ NO_RETRIEVAL = Retrieval("")
 def rows(retrievals: Sequence[str], rankers: Sequence[str], cuts: Sequence[str], base: Config) -> list[Row]:
     """The cross product, each row once, without cuts by a score that the ranking does not have.
 
-    Raises UsageError for a name that is none of the grid's.
+    Raises UsageError for an unknown name.
     """
     parsed = (
         [retrieval(name) for name in retrievals],
@@ -207,7 +207,7 @@ def retrieval(name: str) -> Retrieval:
 
 
 def ranker(name: str, base: Config) -> Ranker:
-    """The ranker of that name; what the name leaves open is `base`'s, with `+plain` the paper's."""
+    """The ranker of that name; `base` gives what the name leaves open, with `+plain` the paper does."""
     if name in RANKERS:
         return RANKERS[name]
     said, *added = name.split("+")

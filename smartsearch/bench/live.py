@@ -1,7 +1,7 @@
 """Times warm queries as a user asks them, and checks that the grid's row gives the same order.
 
-A grid works on scores that may have been computed long ago. The same few questions are therefore also
-asked of the systems themselves: that is where times come from, and SmartSearch's order must be the grid's.
+A grid works on scores that may be old. So a few questions are asked of the systems themselves: they give the
+times, and SmartSearch's order must be the grid's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def measure(
     """Ask about `wanted` questions, spread evenly, by the scoring's own Config or `like` a preset.
 
     `ranking` is our row that is timed. Milliseconds: by stage the median and 95th percentile; `first_ms` is
-    the median of each conversation's first question, which pays for what later ones find done (ColBERT's
+    the median of each conversation's first question, which pays for work that later ones reuse (ColBERT's
     vectors) and is asked again; `rivals` have a total each, their memory made before. Raises InputError where
     a search does not give the row's order, and says why.
     """

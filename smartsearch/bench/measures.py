@@ -18,10 +18,10 @@ from smartsearch.bench.scoring import Floats
 from smartsearch.bench.types import Indices
 
 TOP = 62
-"""Turns in 2,000 words at the paper's 32 words a turn (paper table 9)."""
+"""Turns in 2,000 words at the paper's 32 words per turn (paper table 9)."""
 DEPTHS = (1, 3, 5, 10)
 SCREENS = 20
-"""Turns that a reader of a list may still look at: all of it should be among them."""
+"""Turns that a reader may still look through: all gold should be among them."""
 LEVELS = ("turn", "chunk", "session")
 DEPTH = 100
 """Ranked turns that nDCG, MRR and MAP look at."""
@@ -73,7 +73,7 @@ def of_ranking(
 def of_cut(order: Indices, ranks: Floats, kept: Kept, gold: Gold, sessions: Indices) -> dict[str, float]:
     """Measures of a cut list `order` (n,): gold turns kept, the others by where they were lost.
 
-    `session kept` counts the gold sessions of which anything was kept.
+    `session kept` counts the gold sessions with a kept turn.
     """
     fates = kept.fate[ranks[np.isfinite(ranks)].astype(np.int64) - 1]
     stayed = order[kept.fate == KEPT]
@@ -98,7 +98,7 @@ def _first_seen(numbers: Indices) -> Indices:
 
 
 Table = Mapping[str, Floats]
-"""One value a question, by measure; shape (questions,)."""
+"""By measure one value per question, shape (questions,)."""
 
 
 @dataclass(frozen=True)

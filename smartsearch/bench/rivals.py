@@ -2,7 +2,7 @@
 
 `ce:ID` is the usual search with a model off the shelf: BM25 with neighbours and dates, and the cross-encoder
 of that hub id or `./PATH` over its best 100. A file of the user's defines `NAME` and `build(corpus)`, which
-returns a function from a question to one score a turn, float, shape (turns,), higher better; all turns are
+returns a function from a question to one score per turn, float, shape (turns,), higher better; all turns are
 ranked by it, ties in corpus order. `qrmem:te` is a system in one of its ways.
 """
 
@@ -73,8 +73,8 @@ def load(names: Sequence[str], *, llm: bool = False, config: Config | None = Non
     With `llm` those whose papers have a language model ask one. QRRanker is called so where the heads of the
     `config` were trained.
 
-    Raises UsageError for a name or file there is not and for two rivals called the same, InputError for
-    a file that is no rival, SmartsearchError (kind "package") where a package is missing. A cross-encoder
+    Raises UsageError for a name or file there is not and for two rivals called the same, InputError for a
+    file without a rival, SmartsearchError (kind "package") where a package is missing. A cross-encoder
     (`ce:ID`) is looked for when it is opened.
     """
     rivals = [_rival(name, llm, config or Config()) for name in dict.fromkeys(names)]
@@ -133,9 +133,9 @@ class Running:
 
     @cached_property
     def _made(self) -> tuple[Memory, Ingest | None]:
-        """The memory and what it took, noted as it grows: who finds it made, or warm, knows all the same."""
+        """The memory and its cost, noted as it grows, for later runs that find it made."""
         card, of = self.system.card, digest(self.system.fingerprint, self._code)
-        keeps = card.keeps  # one memory replaces the other
+        keeps = card.keeps  # a new memory replaces the old one
         place = digest(card.name, card.needs, "" if keeps else of, corpus_digest(self._haystack.corpus))
         notes = self._root / f"{place}.json"
         known = taken = _noted(notes, of) if not self._folder or self._folder.exists() else None
@@ -165,7 +165,7 @@ class Running:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells this system, its code and its memory; plain searches have nothing in theirs to tell."""
+        """Identifies this system, its code and its memory; the memory of a plain search does not count."""
         card = self.system.card
         memory = self.memory.fingerprint if card.paper or card.keeps else ""
         return digest(card.name, self.system.fingerprint, self._code, memory)
@@ -190,7 +190,7 @@ class Running:
 
 
 def _noted(notes: Path, of: str) -> Ingest | None:
-    """What is noted of a memory; None where nothing is, or of another one."""
+    """The noted cost of a memory; None without a note, or with one of another memory."""
     held = json.loads(notes.read_text("utf-8")) if notes.exists() else {}
     return Ingest(held["seconds"], Spent(**held["spent"])) if held.get("of") == of else None
 
@@ -244,7 +244,7 @@ class _Own:
                 scores = np.asarray(answer(question), dtype=np.float64)
             if scores.shape != (turns,):
                 found = f"returned shape {scores.shape} for {turns} turns"
-                raise InputError(f"the rival {name} {found}", hint="one score a turn", kind="rival")
+                raise InputError(f"the rival {name} {found}", hint="one score per turn", kind="rival")
             if np.isnan(scores).any():
                 said = f"the rival {name} returned NaN for {question!r}"
                 raise InputError(said, hint="-inf puts a turn last", kind="rival")
@@ -302,7 +302,7 @@ def _own(name: str) -> Rival:
     if not isinstance(title, str) or not title:
         raise InputError(f"{path} is no rival: it defines no NAME", hint='NAME = "mine"', kind="rival")
     if not callable(build):
-        hint = "def build(corpus): returns a function from a question to one score a turn"
+        hint = "def build(corpus): returns a function from a question to one score per turn"
         raise InputError(f"{path} is no rival: it defines no function build", hint=hint, kind="rival")
     own = _Own(Card(title, str(path)), digest(path.read_text(encoding="utf-8")), build)
     return Rival(title, lambda _config, _tools: own)

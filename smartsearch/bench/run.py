@@ -35,7 +35,7 @@ EQUAL = 2000
 class Spec:
     """The parts of a run. Rows are compared with `reference`.
 
-    Its lists are kept, and those of the rows `answered`, for who reads them.
+    The lists of the reference and of the rows `answered` are kept for a reader.
     """
 
     rows: tuple[Row, ...]
@@ -77,10 +77,9 @@ class Outcome:
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
     reference row by question and what became of it, `read` which of it the cross-encoder has scored;
     `answered` the turns, best first, that rows leave to a reader, by row and question.
-    `systems` has the fingerprints of each rival, of its memory with them, one a haystack, and `ingests` what
-    each of its memories is and took. `spent` has what those that ask a language model took of it, for their
-    memories (`ingest`) and for questions (`query`), in whichever run they were asked; `asked` that for the
-    record, with which model.
+    `systems` has the fingerprints of each rival with its memory, one per haystack, and `ingests` its memories
+    and their costs. `spent` has their use of a language model, for memories (`ingest`) and for
+    questions (`query`), in whichever run it was; `asked` has the same for the record, with the model.
     """
 
     spec: Spec
@@ -172,11 +171,7 @@ def run(
 
 
 def _one(
-    question: BenchQuestion,
-    prepared: Ready,
-    ranked: _Rankings,
-    outcome: Outcome,
-    tokenizer: Tokenizer,
+    question: BenchQuestion, prepared: Ready, ranked: _Rankings, outcome: Outcome, tokenizer: Tokenizer
 ) -> None:
     gold = prepared.gold(question)
     outcome.ids.append(question.id)

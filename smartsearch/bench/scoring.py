@@ -122,8 +122,8 @@ class Haystacked:
 class Scoring:
     """Scores questions with the models of `tools`, keeping everything in `store`.
 
-    `fingerprints` say what the models are, by `parser`, `ce`, `colbert` and the names of `others`, scorers
-    that are none of the profile's: part of every key.
+    `fingerprints` identify the models, by `parser`, `ce`, `colbert` and the names of `others`, scorers
+    outside the profile; they are part of every key.
     """
 
     def __init__(
@@ -137,20 +137,17 @@ class Scoring:
         self.tools, self.store, self.config = tools, store, config
         once = {"ce": tools.scorers["ce"].once()} if "ce" in tools.scorers else {}
         self.shared = replace(tools, scorers={**tools.scorers, **once})
-        """The tools for all that answers the same question: the cross-encoder reads no text twice."""
+        """The tools for all that ask the same question: the cross-encoder reads no text twice."""
         self._scorers = {**self.shared.scorers, **(others or {})}
         self._fingerprints = fingerprints
         self.pairs = 0  # question-turn pairs that cross-encoders read in this run
         self._code = _code_digest()
         settings = repr([(name, getattr(config, name)) for name in names("find", "rank")])
         self.identity = digest(self._code, _sources(ranking), settings, *sorted(fingerprints.values()))
-        """Of all that decides which turns a system finds and ranks: code, settings, models."""
+        """A key of all that decides which turns a system finds and ranks: code, settings, models."""
 
     def score(
-        self,
-        question: BenchQuestion,
-        ready: Haystacked,
-        wanted: Sequence[tuple[Retrieval, Sequence[Ranker]]],
+        self, question: BenchQuestion, ready: Haystacked, wanted: Sequence[tuple[Retrieval, Sequence[Ranker]]]
     ) -> Scored:
         """Everything the retrievals and rankers of `wanted` need of this question."""
         found: dict[str, Indices] = {}
@@ -179,14 +176,14 @@ class Scoring:
     def _search(
         self, query: Query, evidence: Evidence, ready: Haystacked, way: Retrieval, ranker: Ranker
     ) -> Searched:
-        """What a search makes of `evidence`; what the row's cut goes by is calibrated as it needs later."""
+        """What a search makes of `evidence`; scores are calibrated, and the row's cut may undo that."""
         config = replace(
             way.config(self.config),
             rank=tuple(SCORERS),
             candidates=-1,
             cascade=ranker.head,
             calibrate=True,
-            beside=() if ranker.plain else self.config.beside,  # not the retrieval's
+            beside=() if ranker.plain else self.config.beside,  # the ranker's own, not the retrieval's
             windows=self.config.windows and not ranker.plain,
         )
         kept = {name: self._kept(name, ready) for name in SCORERS}
@@ -268,7 +265,7 @@ class Scoring:
         return replace(self.tools.scorers.get(name, NO_SCORER), of_turns=of_turns)
 
     def _model(self, name: str) -> str:
-        """The fingerprint of a model. Raises ModelError where there is none."""
+        """The fingerprint of a model. Raises ModelError for a missing one."""
         if name not in self._fingerprints:
             raise ModelError(
                 f"profile {self.config.profile} has no {name}", hint="another --profile, or rows without it"

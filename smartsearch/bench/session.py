@@ -60,7 +60,7 @@ class Plan:
 def plan(request: Request, config: Config) -> Plan:
     """Check the whole request and open the data, before a model is loaded or a question asked.
 
-    Raises UsageError for a name that is none, InputError for data that cannot be read.
+    Raises UsageError for an unknown name, InputError for data that cannot be read.
     """
     own: list[grid.Row] = []
     loaded = rivals.load(request.rivals, llm=config.llm, config=config)
@@ -171,8 +171,8 @@ def contexts(planned: Plan, outcome: Outcome, name: str) -> Iterator[tuple[Bench
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:
     """Why the reference row fails where it does, by the all-gold and the any-gold rule.
 
-    `verdicts` of a judge by question; without them nobody can tell an error of inference. None of a rival.
-    Left out: questions of abstention, and those whose gold is sessions only.
+    `verdicts` of a judge by question; without them no error of inference is told apart. None for a rival.
+    Questions of abstention, and those whose gold is only sessions, are left out.
     """
     row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
     if row.ranker.kind == "rival":

@@ -1,4 +1,4 @@
-"""Keeps what a benchmark computes in one SQLite file: an interrupted run loses nothing, a grid reuses it.
+"""Keeps what a benchmark computes in an SQLite file: an interrupted run loses nothing, other grids reuse it.
 
 An entry is keyed by everything its value depends on, so a changed model, question or transcript is never
 mistaken for the old one, and several datasets share a file.
@@ -27,7 +27,7 @@ _SCHEMA = """create table if not exists entries
 
 
 def digest(*parts: str) -> str:
-    """A short key of `parts`; their borders count, so that ("ab", "c") and ("a", "bc") differ."""
+    """A short key of `parts`, in which ("ab", "c") and ("a", "bc") differ."""
     hashed = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -39,7 +39,7 @@ def digest(*parts: str) -> str:
 def corpus_digest(corpus: Corpus, show: Shown = SHOWN) -> str:
     """A key of all that matching and scoring read of a corpus: fields, sessions, what scorers see.
 
-    Where a turn has several windows, also of how many of them are read.
+    Where a turn has several windows, the number of those that are read counts too.
     """
     spoken = [turn.spoken for turn in corpus.turns]
     texts = all_windows(corpus, range(len(corpus.turns)), show)

@@ -1,4 +1,4 @@
-"""Makes the tables of a result, for the terminal, the page and the report of results.
+"""Makes the tables of a result, for the terminal and a pipe.
 
 A result is the record `session.signed` gives and a JSON file keeps; any number in it may be null.
 """
@@ -144,7 +144,7 @@ def rows(result: Json) -> Table:
     caption = ("`IP rrf+plain` is `--as paper` with the run's models. " if paper else "") + (
         "Recall is micro: gold turns found / gold turns. first: mean / median rank of the first gold turn "
         "retrieved; kept: after the cut, with its 95% bootstrap interval; difference: of kept "
-        f"against{against}, * where Holm's p < .05; candidates, words, tokens: mean a question."
+        f"against{against}, * where Holm's p < .05; candidates, words, tokens: mean per question."
     )
     return Table("Rows", (*RANKED, *CUT[1:]), lines, caption)
 
@@ -161,7 +161,7 @@ PARTS = {
     "rrf": "both rankers fused by rank",
     "weight": "the order of matched words' weight",
     "B0": "no cut",
-    "B1": "the first words of the list, so many as stand behind it",
+    "B1": "the first words of the list; the number says how many",
     "B2": "cut by score: alpha, most turns, most words; as `query` cuts",
     "+skip": "a turn that does not fit is left out, and the next are tried; without it the list ends there",
 }
@@ -199,7 +199,7 @@ def verdict(result: Json) -> Iterator[str]:
     p, low, high = (found.get(name) for name in ("p_holm", "low", "high"))
     gap = found.get("difference")
     if gap is None or low is None or high is None:
-        yield "whether that is a difference was not tested"
+        yield "the difference was not tested"
         return
     sure = p is not None and p < SIGNIFICANT
     said = f"sure (Holm's p {p:.2g})" if sure else "not sure" + ("" if p is None else f" (Holm's p {p:.2g})")
@@ -233,32 +233,6 @@ def losses(rows: Sequence[Json]) -> Table:
         "under its threshold tau, or ranked too low for its budget. Every gold turn is counted once."
     )
     return Table("Where gold was lost", ("row", "gold", *LOST.values(), "kept", "share"), lines, caption)
-
-
-STANDARD = ("ndcg@10", "mrr@100", "map@100")
-
-
-def levels(rows: Sequence[Json]) -> Table:
-    """Recall at each depth by turn, chunk and session, and the standard measures; one line a ranking."""
-    depths = (1, 3, 5, 10)
-    turns, sessions = ([f"{level}@{depth}" for depth in depths] for level in ("turn", "session"))
-    chunks = [f"chunk@{depth}" for depth in depths[1:]]
-    lines = {
-        ranking(row): (
-            *(share(micro(row, name)) for name in turns),
-            *(share(row["recall"].get(name, {}).get("macro")) for name in chunks),
-            *(share(micro(row, name)) for name in sessions),
-            *(share(row.get(name)) for name in STANDARD),
-        )
-        for row in rows
-    }
-    caption = (
-        "Recall in the first 1, 3, 5 and 10: of gold turns, micro; of the chunks of at most 258 tokens that "
-        "hold one, the mean over questions (QRRanker paper, table 2); of the sessions that hold one, micro. "
-        "nDCG, MRR and MAP are of turns, as trec_eval has them."
-    )
-    head = ("ranking", *turns, *(f"{name} macro" for name in chunks), *sessions, *STANDARD)
-    return Table("Turns, chunks, sessions", head, tuple((k, *v) for k, v in lines.items()), caption)
 
 
 READ = ("micro", "macro", "any", "all")
@@ -432,31 +406,3 @@ def details(result: Json) -> Iterator[Table]:
         table = make(result)
         if table is not None:
             yield table
-
-
-def receipt(result: Json) -> Table:
-    """Data, code, models, machine and command of the record."""
-    data = {key: result["dataset"][key] for key in ("name", "format", "path", "sha256")}
-    told = {"data": data, "questions": result["questions"], "gold": result["gold"], **result["run"]}
-    models = {f"model: {model['role']}": model for model in told.pop("models")}
-    lines = tuple((name, _told(value)) for name, value in (told | models).items())
-    return Table("Receipt", ("what", "value"), lines)
-
-
-def _told(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {inner}" for name, inner in value.items()) or "none"
-    return str(value)
-
-
-def dropped(result: Json) -> Table | None:
-    """What the reader left out of the data, by reason; None if nothing."""
-    found = result["dataset"]["dropped"]
-    lines = tuple((reason, number(len(what)), _some(what)) for reason, what in found.items())
-    head = ("reason", "count", "which")
-    return Table("Left out of the data", head, lines) if lines else None
-
-
-def _some(named: Sequence[str], most: int = 12) -> str:
-    more = f", and {len(named) - most:,} more" if len(named) > most else ""
-    return ", ".join(named[:most]) + more

@@ -62,7 +62,7 @@ def at_equal_words(result: Json, base: str, systems: Systems) -> Table:
         )
     cut = next(row for _, row in systems.values())["cut"]
     caption = (
-        "Gold kept, micro, at so many words, * where it differs from the reference (Holm's p < .05); "
+        "Gold kept, micro, at this many words, * where it differs from the reference (Holm's p < .05); "
         f"at {last} the difference with its 95% bootstrap interval. tokens: of a context after {cut}. ingest "
         "s, MB: a conversation's memory, median. query s: warm, median. calls, LLM tokens: of a language "
         "model for all memories / all questions. faithful: as its paper; approximate: with other models or "
@@ -82,7 +82,7 @@ def evidence(systems: Systems) -> Table:
         lines.append((named(row), *shares, *cost, percent(memory["sizes"].get("reassigned"))))
     head = ("system", "1 word", "2", "more", "1 gold", "2 gold", "more gold", "covered", "blocks", "tokens")
     caption = (
-        "A block is what is kept of a chunk of at most 258 tokens. 1 word, 2, more: blocks with so many "
+        "A block is what is kept of a chunk of at most 258 tokens. 1 word, 2, more: blocks with that many "
         "distinct content words of the answer (xMemory's evidence density), of questions with two gold turns "
         "or more; 1 gold to more gold: the same by gold turns, our own measure. covered: answers whose "
         "content words, of those that anybody says, are all in the context. blocks, tokens: read until they "

@@ -26,6 +26,7 @@ from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import reply as shown
 from smartsearch.output import show, stream
+from smartsearch.output.plain import counted
 from smartsearch.output.show import View
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _endpoint(ask: AnswerOptions, config: Config, *, yes: bool) -> Endpoint:
 
 def _tell(asked: Prompt, endpoint: Endpoint, config: Config, *, yes: bool) -> None:
     """Say what goes where, and ask where that is not this machine. Raises UsageError for a no."""
-    turns, files = consent.count(len(asked.turns), "turn"), consent.count(asked.files, "file")
+    turns, files = counted(len(asked.turns), "turn"), counted(asked.files, "file")
     what = f"{turns} ({asked.words:,} words) of {files}"
     consent.tell(what, lambda: "\n".join(turn.rendered for turn in asked.turns), endpoint, config, yes=yes)
 

@@ -59,9 +59,7 @@ COMMANDS = {
         "Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.",
     ),
     "mcp": Command(
-        "mcp",
-        "mcp",
-        "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol.",
+        "mcp", "mcp", "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol."
     ),
     "formats": Command(
         "formats",
@@ -76,7 +74,7 @@ COMMANDS = {
     "serve": Command(
         "serve",
         "serve",
-        "Keep the models in memory and answer for `query`, until nobody asks any more.",
+        "Keep the models in memory and answer for `query`, until no question comes any more.",
     ),
     "doctor": Command(
         "doctor",
@@ -105,7 +103,7 @@ UPKEEP = ("train", "models", "cache", "memory", "qrranker")
 DOUBTFUL = ("usage", "path_not_found", "input", "package", "config", "llm_missing")
 """Kinds of errors after which the words behind a command may have been meant as a question."""
 SHORT = ("query", "answer", "batch", "live", "mcp")
-"""Commands with too many options for a screen: `--help` lists those used most, `--help-all` all."""
+"""Commands with more options than fit on a screen: `--help` lists those used most, `--help-all` all."""
 
 
 def application(arguments: Sequence[str], *, whole: bool = False) -> typer.Typer:
@@ -171,7 +169,7 @@ def _below(name: str) -> list[str]:
 
 
 def _no_command() -> None:
-    """Stands in the list of commands for one that is not imported."""
+    """Stands for a command that is listed and not imported."""
 
 
 def start(
@@ -187,7 +185,7 @@ def start(
 
 
 def _prepare_help(arguments: Sequence[str]) -> None:
-    """Where help is wanted, import what renders it without what our help never uses: half of its time."""
+    """If help is wanted, import its renderer without the parts that our help never uses: half of its time."""
     if arguments and not {"-h", "--help"} & set(arguments):
         return
     unused = {
@@ -222,7 +220,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
 def wants_masks(arguments: Sequence[str]) -> bool:
     """Whether what is printed is to be masked, judged by the bare arguments and the settings.
 
-    Where the settings cannot be read nobody knows, and what is wrong is told without secrets.
+    Where the settings cannot be read, the error is masked too.
     """
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
     said = [a for a in own if a in ("--redact", "--no-redact")]

@@ -202,7 +202,7 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
 
 
 def _warnings(planned: Plan) -> Iterator[str]:
-    """What the data lost when it was read, and what the request asks for in vain."""
+    """Warnings of data that could not be read, and of rows that cannot be made."""
     from smartsearch.bench import grid
 
     dataset = planned.dataset
@@ -214,7 +214,7 @@ def _warnings(planned: Plan) -> Iterator[str]:
     pruning = [name for name in request.cuts if grid.cut(name).by_score]
     if scoreless and pruning:
         both = f"{', '.join(pruning)} with {', '.join(scoreless)}"
-        yield f"left out: {both}, for want of the cross-encoder's scores"
+        yield f"left out: {both}, which need the cross-encoder's scores"
 
 
 FEW = 30
@@ -222,7 +222,7 @@ FEW = 30
 
 
 def _doubts(record: dict[str, Any]) -> Iterator[str]:
-    """What a reader of the figures should know before believing them."""
+    """Doubts that a reader of the figures should know."""
     asked = record["questions"]["with_gold"]
     if asked < FEW:
         yield f"only {asked} questions with gold: an interval over so few says little, least of all at 1.000"

@@ -43,8 +43,7 @@ def clear(json: AsJson = False) -> int:
 @cache.command()
 def fill(
     paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default="."),
+        list[str] | None, typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default=".")
     ] = None,
     json: AsJson = False,
 ) -> int:

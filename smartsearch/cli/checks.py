@@ -1,4 +1,4 @@
-"""Whether everything smartsearch needs is in order on this machine: one finding a fact, and what to do."""
+"""Checks whether all that smartsearch needs is in order on this machine; each finding says what to do."""
 
 from __future__ import annotations
 

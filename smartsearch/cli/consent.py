@@ -1,6 +1,6 @@
-"""Which server chats may be sent to: what is said before they are, and who has to agree.
+"""Decides to which server chats may be sent: tells the user before, and asks where the user must agree.
 
-For every command that asks a language model. Only this machine is sent to unasked.
+Serves every command that asks a language model. Only this machine is sent to unasked.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from smartsearch.cli.options import LLM, option
 from smartsearch.config import Config
 from smartsearch.errors import UsageError, listed
 from smartsearch.output import stream
+from smartsearch.output.plain import counted
 
 if TYPE_CHECKING:
     from smartsearch.ask.door import Agree
@@ -30,7 +31,7 @@ SETUP = (
     "vLLM:      SMARTSEARCH_LLM_BASE_URL=http://localhost:8000/v1 SMARTSEARCH_LLM_MODEL=the name it serves",
     "a cloud:   SMARTSEARCH_LLM_BASE_URL=https://.../v1 SMARTSEARCH_LLM_MODEL=... SMARTSEARCH_LLM_KEY=...",
 )
-"""Lines of help for who has set no model yet."""
+"""Lines of help for a user who has set no model yet."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def _agreed(
     llm.require()
     away = list({one.host: one for one in found if not one.agreed(config.trusted_hosts)}.values())
     if away and not (yes or (asks and stream.can_ask())):
-        why = "nobody is there to be asked" if asks else "this command asks nobody"
+        why = "no user is there to agree" if asks else "this command asks no questions"
         which = f"{' and '.join(one.url for one in away)} {'is' if len(away) == 1 else 'are'}"
         raise UsageError(
             f"{which} not on this machine, and {why}: nothing was sent", hint=_trust(*away), kind="not_sent"
@@ -102,7 +103,7 @@ def agreed_to(config: Config, *, yes: bool, asks: bool, answers: str | None = No
 
 
 def asked_for(config: Config) -> bool:
-    """Whether the user is to be asked before a system may send: no spinner goes well with that."""
+    """Whether the user will be asked before a system may send: then no spinner runs."""
     if not config.llm:
         return False
     return not _systems(config).agreed(config.trusted_hosts)
@@ -116,7 +117,7 @@ def _systems(config: Config) -> Endpoint:
 
 
 def agreeing(config: Config, *, many: bool = False) -> Agree:
-    """Says what a system is about to send, of `many` questions once, and asks where it must."""
+    """Tells what a system is about to send, once for `many` questions, and asks where the user must agree."""
     told: WeakSet[Haystack] = WeakSet()
 
     def agree(system: Asking, haystack: Haystack, plans: Callable[[], tuple[Plan, Plan]]) -> None:
@@ -125,7 +126,7 @@ def agreeing(config: Config, *, many: bool = False) -> Agree:
         told.add(haystack)
         making, question = plans()
         turns = haystack.corpus.turns
-        of = count(len({turn.path for turn in turns}), "file")
+        of = counted(len({turn.path for turn in turns}), "file")
         price = system.asker.endpoint.price
         parts = [said(making, price)] if making.calls else []
         if question.calls:
@@ -143,7 +144,7 @@ def agreeing(config: Config, *, many: bool = False) -> Agree:
 def tell(
     what: str, text: Callable[[], str], endpoint: Endpoint, config: Config, *, yes: bool = False
 ) -> None:
-    """Say what goes where, of which `text`, and ask where that must be. Raises UsageError for a no."""
+    """Tell what goes where, and ask if the user must agree to send `text`. Raises UsageError for a no."""
     if endpoint.offline:
         return
     stream.talk(f"sends {what} to {_to(endpoint)}")
@@ -156,17 +157,12 @@ def tell(
         raise UsageError("nothing was sent", hint=_trust(endpoint), kind="not_sent")
 
 
-def count(number: int, thing: str) -> str:
-    """`3 files`, `1 file`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def said(plan: Plan, price: Price | None = None) -> str:
     """`312 calls, 410,000 tokens (31 episodes), $0.09`."""
     tokens = plan.prompt_tokens + plan.completion_tokens
     unit = f" ({plan.unit})" if plan.unit else ""
     cost = f", ${price.of(plan.prompt_tokens, plan.completion_tokens):,.2f}" if price else ""
-    return f"{count(plan.calls, 'call')}, {tokens:,} tokens{unit}{cost}"
+    return f"{counted(plan.calls, 'call')}, {tokens:,} tokens{unit}{cost}"
 
 
 def _to(endpoint: Endpoint) -> str:

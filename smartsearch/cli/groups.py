@@ -1,4 +1,4 @@
-"""Commands of commands, such as `cache`: what they share, and nothing that takes long to load."""
+"""What commands with subcommands, such as `cache`, share; it loads quickly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 def group(help: str) -> typer.Typer:
-    """A command of commands, which prints its help where none of them is given."""
+    """A command with subcommands, which prints its help if none is given."""
     made = typer.Typer(help=help)
 
     @made.callback(invoke_without_command=True)

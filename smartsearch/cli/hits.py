@@ -1,4 +1,4 @@
-"""Places out of what our commands printed: JSON of `query` and `batch`, their lines, numbers on a screen."""
+"""Reads places from what our commands printed: JSON of `query` and `batch`, their lines, numbers of hits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from smartsearch.transcripts.places import Place
 from smartsearch.types import Turn
 
 _HIT = re.compile(r"((?![^:]*-\d+-)[^:]{1,500}:\d{1,9}):")
-"""What a line of ours and of `rg -n` begins with, a line of context (`path-12-text`) does not."""
+"""The beginning of a line of ours and of `rg -n`, but not of a line of context (`path-12-text`)."""
 KEPT = 8
 """Last searches that are kept, one of each terminal."""
 SAID = 200
@@ -29,8 +29,8 @@ def read_hits(
 ) -> list[Place]:
     """The places in `text`: one JSON result, JSONL of results or of hits, or lines that begin with a place.
 
-    `placed` makes a place of a line. Lines of context and those that are no place are passed by where others
-    are; `lost` is told the place of one whose file is not there. Raises InputError: for a search that failed,
+    `placed` makes a place of a line. Lines of context and lines without a place are skipped where others have
+    one; `lost` is told the place of a missing file. Raises InputError: for a search that failed,
     for JSON without hits, and where nothing is a place.
     """
     values = list(_values(text))
@@ -55,7 +55,7 @@ def _tried(line: str, placed: Callable[[str], Place]) -> Place | None:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """The JSON values of a document or of JSONL; none of text that is no JSON. Raises InputError."""
+    """The JSON values of a document or of JSONL, none for other text. Raises InputError."""
     if not text.lstrip().startswith(("{", "[")):
         return
     try:

@@ -289,7 +289,7 @@ def application(session: Session, **terminal: Any) -> Application[Turn | int]:
 
 
 def _told(session: Session) -> Callable[[Callable[[], Any]], bool]:
-    """What runs a step and puts its error, if any, on the last line."""
+    """A function that runs a step and shows its error, if any, on the last line."""
 
     def told(step: Callable[[], Any]) -> bool:
         try:

@@ -30,12 +30,10 @@ Paths = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default=".")
 ]
 Named = Annotated[
-    str,
-    typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default=FIRST),
+    str, typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default=FIRST)
 ]
 Llm = Annotated[
-    bool | None,
-    typer.Option("--llm/--no-llm", help=FIELDS["llm"].metadata["help"], show_default="off"),
+    bool | None, typer.Option("--llm/--no-llm", help=FIELDS["llm"].metadata["help"], show_default="off")
 ]
 Agreed = Annotated[
     bool, typer.Option("--yes", "-y", help="Send to a server that is not on this machine without asking.")
@@ -44,15 +42,11 @@ Agreed = Annotated[
 
 @memory.command()
 def build(
-    paths: Paths = None,
-    system: Named = FIRST,
-    llm: Llm = None,
-    yes: Agreed = False,
-    json: AsJson = False,
+    paths: Paths = None, system: Named = FIRST, llm: Llm = None, yes: Agreed = False, json: AsJson = False
 ) -> int:
-    """Take in the chats under PATH ahead of questions; only what is new costs anything.
+    """Build the memory of PATH before any question; only new chats cost time.
 
-    One that was stopped, however, goes on where it was. It is kept below ~/.cache/smartsearch.
+    A build that was stopped goes on where it was. The memory is kept below ~/.cache/smartsearch.
     """
     config, scope = _asked(system, paths, llm=llm, yes=yes)
     _prepared(config, scope)
@@ -64,9 +58,9 @@ def build(
 
 @memory.command()
 def status(system: Named = "", json: AsJson = False) -> int:
-    """List the memories there are: of which system and paths, how much they hold, and their bytes.
+    """List the memories: system, paths, what they hold, and their bytes.
 
-    One that was stopped before its end has its bytes alone.
+    An unfinished one has only its bytes.
     """
     from smartsearch.ask import memories
 
@@ -81,11 +75,7 @@ def status(system: Named = "", json: AsJson = False) -> int:
 
 @memory.command(name="show")
 def show_parts(
-    paths: Paths = None,
-    system: Named = FIRST,
-    llm: Llm = None,
-    yes: Agreed = False,
-    json: AsJson = False,
+    paths: Paths = None, system: Named = FIRST, llm: Llm = None, yes: Agreed = False, json: AsJson = False
 ) -> int:
     """Print the parts of the memory of PATH, built first where it must be, and the turn that each is from."""
     haystack, made = _prepared(*_asked(system, paths, llm=llm, yes=yes))
@@ -97,7 +87,7 @@ def show_parts(
 
 @memory.command()
 def remove(paths: Paths = None, system: Named = FIRST, json: AsJson = False) -> int:
-    """Take what is kept of PATH off the disk, with any --glob; the chats themselves are not touched."""
+    """Delete the memories of PATH, with any --glob; the chats themselves are not touched."""
     from smartsearch.ask import memories
 
     _, scope = _asked(system, paths)
@@ -116,7 +106,7 @@ def remove(paths: Paths = None, system: Named = FIRST, json: AsJson = False) -> 
 
 
 def _keeping(system: str) -> None:
-    """Raises ConfigError where there is no such system, UsageError where it keeps no memory."""
+    """Raise ConfigError for an unknown system, UsageError for one that keeps no memory."""
     from smartsearch import systems
 
     if not systems.card(system).keeps:
@@ -173,7 +163,7 @@ def _prepared(config: Config, scope: Scope) -> tuple[Haystack, Kept]:
 
 
 def _left(asking: Asking, making: Plan) -> Callable[[], str]:
-    """Tells what of `making` a language model has not been sent yet."""
+    """Gives the part of `making` that was not yet sent to the language model."""
     before = asking.asker.spent
 
     def left() -> str:

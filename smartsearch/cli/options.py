@@ -13,16 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 import typer
 
 from smartsearch.ask.scope import Scope, Written
-from smartsearch.config import (
-    FIELDS,
-    MODELS,
-    PRESETS,
-    RANKERS,
-    Config,
-    assigned,
-    build,
-    settings,
-)
+from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, assigned, build, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
 from smartsearch.runtime.extras import needs
@@ -81,7 +72,7 @@ def repeatable(help: str) -> str:
 
 
 def setting(name: str) -> Any:
-    """The option of a Config field, as it is described there; unsaid is None: files and environment count."""
+    """The option of a Config field, as described there; None if not given: files and environment count."""
     about = FIELDS[name].metadata
     default: Any = FIELDS[name].default
     dashed = name.replace("_", "-")
@@ -119,7 +110,7 @@ def _formats() -> list[str]:
 
 
 def context(help: str, *flags: str) -> Any:
-    """An option for turns of context; unsaid is None, so that a format can have its own."""
+    """An option for turns of context; None if not given, so that a format can have its own."""
     return option(OUTPUT, help, *flags, min=0, metavar="N", show_default="0; html and a terminal 1")
 
 
@@ -142,7 +133,7 @@ def input_format_option() -> Any:
 def fields_option() -> Any:
     """`--fields`: where `--input-format` is."""
     said = (
-        "The keys, JSON pointers or columns that say who, what and when, where they are not the usual ones: "
+        "The keys, JSON pointers or columns of speaker, text and time, if they are not the usual ones: "
         "speaker=sender,text=/msg/body,time=ts; also conversation, session, turn, role."
     )
     return option(FILTERS, said, "--fields", metavar="NAME=KEY,...")
@@ -272,7 +263,7 @@ class ModelOptions(Settings):
 
 
 class QueryOptions(Settings):
-    """What becomes the Config of one question."""
+    """The options that make the Config of one question."""
 
     names = tuple(
         name for name, field in FIELDS.items() if field.metadata["panel"] and not field.metadata["rare"]
@@ -290,7 +281,7 @@ class QueryOptions(Settings):
 
 
 class SearchOptions(QueryOptions):
-    """What becomes the Config of many questions."""
+    """The options that make the Config of many questions."""
 
     names = tuple(name for name in QueryOptions.names if name != "daemon")
 
@@ -332,7 +323,7 @@ class FilterOptions:
 
 @dataclass(frozen=True)
 class FixedOptions:
-    """Whether words are to be found as they stand, and no question is asked."""
+    """Whether QUESTION is words to be found as they stand."""
 
     fixed_strings: bool = option(
         RETRIEVAL,
@@ -384,12 +375,7 @@ class OutputOptions:
         "--explain",
         default=False,
     )
-    strict: bool = option(
-        OUTPUT,
-        "Exit with 1 where the answer is weak, too.",
-        "--strict",
-        default=False,
-    )
+    strict: bool = option(OUTPUT, "Exit with 1 where the answer is weak, too.", "--strict", default=False)
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()
@@ -569,7 +555,7 @@ def _briefly(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def _spread(record: Any) -> list[inspect.Parameter] | None:
-    """The options of a record: those it gives, else its fields; None for what is no record."""
+    """The options of a record: those it gives, else its fields; None for any other type."""
     if hasattr(record, "parameters"):
         return list(record.parameters())
     if not dataclasses.is_dataclass(record):

@@ -49,7 +49,7 @@ Candidates = Annotated[
 Prompt = Annotated[
     Literal["paper", "ours"],
     typer.Option(
-        help="What the model reads around the turns: the paper's words and its chat template, or ours.",
+        help="What the model reads around the turns: the paper's words and its chat template, or ours."
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of the questions that are drawn.")]

@@ -135,18 +135,19 @@ def answered(
     *,
     quiet: bool = False,
 ) -> Found:
-    """What the warm process answers, where one is wanted and there; else what the door of this process does.
+    """The answer of the warm process, if one is wanted and runs, else of the door of this process.
 
     `here` gives that door, with what is left of `stdin`. At a terminal that leaves a warm process behind when
     this one ends.
     """
     config, cold = asked.config, ""
-    asks = config.daemon == "always" or (config.daemon == "auto" and config.cache)  # it keeps what it reads
-    if asks and not config.llm:  # its settings of a language model may be others
+    # A warm process keeps what it reads; its time zone and its settings of a language model may differ.
+    asks = config.daemon == "always" or (config.daemon == "auto" and config.cache)
+    if asks and not config.llm:
         from smartsearch.serve.warm import client, wire
 
         try:
-            day = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
+            day = replace(config, now=config.now or date.today().isoformat())
             told = client.ask(wire.Request(**vars(replace(asked, config=day))), stdin)
             return Found(told.result, told.around)
         except client.NotWarm as error:
@@ -179,7 +180,7 @@ def batch_command(
         str,
         typer.Argument(
             metavar="QUESTIONS",
-            help="A file of JSON lines, or of plain text, a question a line; - is standard input.",
+            help="A file of JSON lines, or of plain text, a question per line; - is standard input.",
             show_default=False,
         ),
     ],
@@ -275,7 +276,7 @@ class _Asking:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What all questions are asked with, masked where the answers are."""
+        """The settings of all questions, masked if the answers are."""
         asked = batch.asked_with(self.config, self.paths or (".",), self.filters.written.told)
         if self.config.redact:
             from smartsearch.text.redact import Together
@@ -332,12 +333,12 @@ class _Asking:
                 raise
         if out is not None and out.beside and failed == count:
             why = "every question failed" if count else "there is no question"
-            hint = f"see {out.path}" if count else "questions, one a line"
+            hint = f"see {out.path}" if count else "questions, one per line"
             raise InputError(f"{said}: {why}; {out.out} stays as it was", hint=hint, kind="output")
         return ExitCode.ERROR if failed else ExitCode.FOUND
 
     def _onwards(self, out: outputs.Lines[batch.Done] | None) -> str:
-        """How a batch that was stopped goes on."""
+        """Says how to go on with a batch that was stopped."""
         if out is None:
             return "with --out answers.jsonl they are kept, and --resume goes on"
         stays = f"{out.out} stays as it was; " if out.beside else ""
@@ -367,7 +368,7 @@ def _utf8(argument: str) -> str:
 
 
 def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
-    """Standard input if `-` asks for it, with a word to the person who has to type it."""
+    """Standard input if `-` asks for it; a user at a terminal is told to type it."""
     if "-" not in paths:
         return None
     if sys.stdin.isatty():

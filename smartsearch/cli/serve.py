@@ -43,7 +43,9 @@ class ServeOptions(Settings):
 def serve(
     idle: Annotated[
         float,
-        typer.Option("--idle", min=0, metavar="SECONDS", help="End after so long unasked; 0: never."),
+        typer.Option(
+            "--idle", min=0, metavar="SECONDS", help="End after this long without a question; 0: never."
+        ),
     ] = 900.0,
     status: Annotated[
         bool, typer.Option("--status", help="Say which of your warm processes run; 1 if none does.")
@@ -59,13 +61,13 @@ def serve(
     *,
     search: ServeOptions,
 ) -> int:
-    """Keep the models in memory and answer for `query`, until nobody asks any more.
+    """Keep the models in memory and answer for `query`, until no question comes any more.
 
     It answers for every --system; what the one named here needs is loaded at once, the rest when asked for.
 
     `query` of the same version and models finds this process by itself. It says `ready` on standard error
-    when the models are loaded; Ctrl-C ends it. While nobody asks, it reads the turns of the transcripts asked
-    last ahead, with half a core, so that later questions need not; `smartsearch cache` keeps what is read.
+    when the models are loaded; Ctrl-C ends it. Between questions it reads ahead the turns of the transcripts
+    asked last, with half a core, so that later questions need not; `smartsearch cache` keeps what is read.
     """
     from smartsearch.serve.warm import place
 
@@ -92,7 +94,7 @@ def _serve(config: Config, idle: float) -> None:
     os.umask(0o077)
     spot = place.place(config, make=True)
     wanted = os.environ.pop(place.WANTED, "")
-    if wanted not in ("", str(spot.socket)):  # its folder went meanwhile: nobody would find this one there
+    if wanted not in ("", str(spot.socket)):  # the folder was removed: no command would find this process
         raise UsageError(f"{wanted} cannot be made any more", hint="start it again", kind="output")
     try:
         lock = place.hold(spot.lock, place.about(config, os.getpid()))
@@ -126,7 +128,7 @@ def _serve(config: Config, idle: float) -> None:
 
 @contextmanager
 def _listening(spot: Spot) -> Iterator[socket.socket]:
-    """The socket that commands find; a dead one in its place goes, and it goes itself if it is still ours."""
+    """The socket that commands find: replaces a dead one, and is removed at the end if it is still ours."""
     spot.socket.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(spot.socket))

@@ -178,7 +178,7 @@ def _is_number(text: str) -> bool:
 
 
 def _numbered(number: int, options: ShowOptions) -> Place:
-    """The hit of that number in the last search on a terminal, with a word about which search that was."""
+    """The hit of that number in the last search on a terminal; tells which search that was."""
     from smartsearch.cli.hits import last
 
     query, place = last(number)
@@ -192,7 +192,7 @@ def _numbered(number: int, options: ShowOptions) -> Place:
 
 
 class _Files:
-    """Files that are read once however many places are in them, and what was said of them."""
+    """Reads each file once, however many places are in it, and keeps its warnings."""
 
     def __init__(self, input_format: str) -> None:
         self._input_format = input_format
@@ -211,7 +211,7 @@ class _Files:
         return self._read[path].turns
 
     def near(self, place: Place) -> Sequence[Turn]:
-        """The turns around a line of a large JSONL file, which is not parsed for it; none of any other."""
+        """The turns around a line of a large JSONL file, without parsing it; empty for other files."""
         path = place.path
         if path not in self._lines:
             self._lines[path] = self._unparsed(path)
@@ -229,12 +229,12 @@ class _Files:
 
     @property
     def skipped(self) -> list[Skipped]:
-        """What could not be read."""
+        """Files and records that could not be read."""
         return [one for read in self._read.values() for one in read.skipped]
 
     @property
     def warnings(self) -> list[str]:
-        """What readers said."""
+        """The warnings of the readers."""
         return [one for read in self._read.values() for one in read.warnings]
 
 

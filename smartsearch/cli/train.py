@@ -7,16 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smartsearch import __version__
-from smartsearch.cli.options import (
-    DATA,
-    OUTPUT,
-    RUN,
-    FilterOptions,
-    Paths,
-    ProgressOptions,
-    option,
-    setting,
-)
+from smartsearch.cli.options import DATA, OUTPUT, RUN, FilterOptions, Paths, ProgressOptions, option, setting
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import show, stream
@@ -72,11 +63,7 @@ class TrainOptions:
 
 
 def train(
-    paths: Paths = None,
-    *,
-    wanted: TrainOptions,
-    filters: FilterOptions,
-    progress: ProgressOptions,
+    paths: Paths = None, *, wanted: TrainOptions, filters: FilterOptions, progress: ProgressOptions
 ) -> int:
     """Adapt the rankers to your own chats: no labels, no network, about half an hour of CPU.
 
@@ -108,7 +95,7 @@ def train(
 
 
 def _turns(filters: FilterOptions, paths: Sequence[str] | None) -> tuple[Turn, ...]:
-    """What `query` would search, with the same warnings."""
+    """The turns that `query` would search, with the same warnings."""
     from smartsearch import transcripts
     from smartsearch.ask.library import filtered
 
@@ -179,7 +166,7 @@ def _short(text: str, most: int = 100) -> str:
 
 
 def _print(outcome: Outcome, as_json: bool) -> None:
-    """The figures on standard output, what became of the profile in words."""
+    """Print the figures on standard output, and tell what became of the profile."""
     about = outcome.about
     held_out = about["metrics"]["adapted"]["held_out"]["fused"]["n"]
     chance = f"over only {held_out} held-out questions a difference may be chance"

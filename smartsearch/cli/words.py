@@ -1,4 +1,4 @@
-"""What was typed without a command or without quotes: which words are the question, and which are paths."""
+"""Tells question and paths apart where a line was typed without a command or without quotes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLOSE = 0.75
 SHORT_NAME = 4
 """Letters of a word that may be a mistyped name of a file."""
 ENDINGS = (".json", ".jsonl", ".txt", ".md", ".zip", ".gz", ".zst", ".log", ".vtt", ".srt", ".mbox")
-"""What a word that is no path does not end in."""
+"""Endings that only a path has."""
 
 
 def commanded(
@@ -34,8 +34,8 @@ def commanded(
 ) -> list[str]:
     """`arguments` with `query` in front where they begin with a question: several words, or one in quotes.
 
-    So do the name of a command and words that cannot be its arguments; `below` gives the commands below one.
-    Raises UsageError for a single word that is no command, and for what looks like one that was mistyped.
+    The same holds for a command's name before words that cannot be its arguments; `below` gives subcommands.
+    Raises UsageError for a single unknown word, and for what looks like a mistyped command.
     """
     first = next(iter(arguments), "")
     if first in FIXED:
@@ -57,8 +57,8 @@ def commanded(
 def _asks(words: Sequence[str], below: Callable[[str], Collection[str]]) -> bool:
     """Whether the name of a command and the words behind it are a question.
 
-    They are none where one before the last is a path, or any a place, and where the command takes a question
-    itself. Two words may be paths that are missing.
+    They are not if one before the last is a path, if any is a place, or if the command takes a question.
+    Two words may be missing paths.
     """
     command, rest = words[0], _unplaced(words[1:])
     if command in ASKING or len(rest) < 2 or any(map(is_path, rest)) or any(map(PLACE.search, words)):
@@ -70,7 +70,7 @@ def _asks(words: Sequence[str], below: Callable[[str], Collection[str]]) -> bool
 def doubted(
     arguments: Sequence[str], commands: Collection[str], below: Callable[[str], Collection[str]]
 ) -> str:
-    """How to ask for the words that begin with the name of a command, where it did not take them."""
+    """A hint to ask the words as a question, where the command that they begin with refused them."""
     words = list(takewhile(lambda word: not word.startswith("-"), arguments))
     command, rest = words[:1], _unplaced(words[1:])
     if not rest or command == ["query"] or command[0] not in commands:
@@ -95,7 +95,7 @@ def asked(question: str, paths: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def near_path(words: Sequence[str]) -> str:
-    """How to search what the last word of a question without paths may be the mistyped name of."""
+    """A hint for a question without paths whose last word may be a mistyped file name."""
     word = words[-1] if len(words) > 1 else ""
     there = sorted(os.listdir()) if len(word) >= SHORT_NAME else ()  # noqa: PTH208 - names, no paths
     there = [name for name in there if abs(len(name.split(".")[0]) - len(word)) <= 1]

@@ -1,4 +1,4 @@
-"""What a system asks of a language model: text, JSON of a shape, how unsure it is; and what that took."""
+"""Asks a language model for a system: text, JSON of a given shape, or its uncertainty; counts the cost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8)
 TOP_LOGPROBS = 20
 """Tokens whose log-probabilities are asked for at each place: the most that servers give."""
 LOST = 8
-"""Requests in a row that a server fails, each after its retries, until it counts as not there."""
+"""A server counts as missing once this many requests in a row have failed, each after its retries."""
 SAMPLES, SAMPLE_TEMPERATURE = 5, 0.7
 """Drafts whose agreement is measured where a server gives no log-probabilities."""
 
@@ -115,8 +115,8 @@ class Asker:
     ) -> M:
         """The reply as a `model`, a class of pydantic, whose schema goes with the request and in the prompt.
 
-        A reply that is no such JSON, even repaired, that is cut, refused or empty, or in which `check` finds
-        something wrong, is asked for again, 4 times at most, with a word on what was wrong. Raises LLMError,
+        A reply that is not such JSON, even repaired, that is cut, refused or empty, or in which `check` finds
+        a fault, is asked for again, at most 4 times, with the fault named. Raises LLMError,
         "llm_json" for a model that never gives one.
         """
         schema = model.model_json_schema()
@@ -150,7 +150,7 @@ class Asker:
                 if reply.entropy is not None:
                     return Uncertainty(reply.entropy, "logprobs", reply.completion_tokens)
             except LLMError as error:
-                if error.kind != "llm_offline":  # what is kept may be of the other kind
+                if error.kind != "llm_offline":  # the kept replies may be of the other kind
                     raise
         drafts = [
             self._draft(messages, max_tokens, SAMPLE_TEMPERATURE, {"seed": seed}) for seed in range(SAMPLES)
@@ -161,8 +161,8 @@ class Asker:
     def each(self, jobs: Sequence[Callable[[], T]]) -> list[T | LLMError]:
         """What each job gives, in their order, or the LLMError that it ended with.
 
-        One that every job would meet, a refused key or a server that is not there, is raised, and jobs that
-        have not begun send nothing.
+        An error that every job would meet (a refused key, a missing server) is raised, and jobs that have not
+        begun send nothing.
         """
         stop = threading.Event()
 
@@ -178,7 +178,7 @@ class Asker:
         pool = ThreadPoolExecutor(max(1, min(self._at_once, len(jobs))))
         try:
             done = list(pool.map(run, jobs))
-        except BaseException:  # Ctrl-C, a time limit: nobody waits for the replies on their way
+        except BaseException:  # Ctrl-C or a time limit: replies on their way are not awaited
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -210,16 +210,12 @@ class Asker:
     ) -> Reply:
         if not self.allowed:
             hint = f"agree to {self.endpoint.url} first: trusted_hosts, or --yes"
-            raise UsageError("nothing was sent, because nobody agreed", hint=hint, kind="not_sent")
+            raise UsageError("nothing was sent, because no user agreed to it", hint=hint, kind="not_sent")
         stop = getattr(self._job, "stop", None)
         messages = [{**message, "content": self._mask(message["content"])} for message in messages]
         with self._places, self._counting():
             reply = self.client.complete(
-                messages,
-                max_tokens=max_tokens,
-                temperature=temperature,
-                stop=stop,
-                more=more,
+                messages, max_tokens=max_tokens, temperature=temperature, stop=stop, more=more
             )
         one = Spent(1, reply.cached, reply.prompt_tokens, reply.completion_tokens, reply.estimated)
         with self._lock:
@@ -228,7 +224,7 @@ class Asker:
 
     @contextmanager
     def _counting(self) -> Iterator[None]:
-        """Makes the error of a server that fails again and again one that every other request would meet."""
+        """Mark the error of a server that keeps failing as one that every other request would meet."""
         try:
             yield
         except LLMError as error:
@@ -247,7 +243,7 @@ def _with_schema(messages: Sequence[Message], schema: Mapping[str, Any]) -> list
 
 
 def _said(reply: Reply) -> list[Message]:
-    """The reply as a message; not where it is cut: it would lead the model to the same end."""
+    """The reply as a message; none where it is cut, for it would lead the model to the same end."""
     whole = reply.text and reply.finish != "length"
     return [{"role": "assistant", "content": reply.text}] if whole else []
 

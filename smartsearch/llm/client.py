@@ -31,12 +31,12 @@ RETRIES = 4
 LONGEST_WAIT = 120.0
 """Seconds; a server that asks for more (`Retry-After`) has a quota used up, not a busy moment."""
 _OPTIONAL = ("max_tokens", "temperature", "seed", "stream_options")
-"""What a model may turn down: newer OpenAI models want `max_completion_tokens` and their own temperature."""
+"""What a model may refuse: newer OpenAI models want `max_completion_tokens` and their own temperature."""
 _REFUSED = {
     "response_format": re.compile(r"response.?format|json.?schema|grammar|structured|guided", re.I),
     "logprobs": re.compile(r"log.?prob", re.I),
 }
-"""What servers say where they do not know a parameter that few know. Without it they are asked again."""
+"""Words of servers that refuse a rare parameter. They are asked again without it."""
 
 T = TypeVar("T")
 Wait = Callable[[threading.Event, float], bool]
@@ -131,12 +131,12 @@ class Client:
         max_tokens: int,
         temperature: float = 0.0,
     ) -> Reply:
-        """The model's reply to `messages`, told to `say` piece by piece as it comes; the pieces are its text.
+        """The model's reply to `messages`, told to `say` piece by piece; the pieces together are its text.
 
         Retries as `complete` until the first piece, but for a server that stays silent: it may be one that
         reads slowly. A reply that breaks off later is an LLMError "llm_broken", which says how far it came.
-        Nothing is kept. What `say` raises ends the request. Thinking without a `<think>` at its beginning
-        is known as such too late: it is told, and no part of the reply.
+        Nothing is kept. What `say` raises ends the request. Thinking that does not begin with `<think>`
+        is noticed too late: it is told, but is no part of the reply.
         """
         request = self._request(messages, max_tokens, temperature, None)
         request |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -218,7 +218,7 @@ class Client:
         return reply
 
     def _guarded(self, parts: Iterator[Any], heard: Heard) -> Iterator[Any]:
-        """The parts of a reply on its way; what ends it before its time is an LLMError."""
+        """The parts of a reply as they arrive; an early end is raised as an LLMError."""
         import openai
 
         # Some versions of the library let the errors of its HTTP client through as they are.
@@ -230,7 +230,7 @@ class Client:
             if isinstance(error, openai.APITimeoutError):
                 raise self._silence(heard) from None
             raise self._broken(f"broke off ({error.__cause__ or error})", heard) from None
-        except openai.APIError as error:  # one that the server told as a part of its reply
+        except openai.APIError as error:  # sent by the server within its reply
             raise self._broken(f"failed{self._refusals.said(error.body)}", heard) from None
         except Exception as error:
             if "Timeout" in type(error).__name__:
@@ -241,7 +241,7 @@ class Client:
         return self._broken(f"said nothing for {self._timeout:g} seconds", heard, silent=True)
 
     def _broken(self, what: str, heard: Heard, **more: Any) -> LLMError:
-        """A reply that ended before its time: how far it came, if it had begun."""
+        """The error of a reply that ended early; it says how far the reply came."""
         if not heard.told:
             return self._refusals.error(what, **more)
         words = len(heard.told.split())
@@ -300,7 +300,7 @@ class Client:
             what = f"sent no chat completion: {self.endpoint.short(body.decode('utf-8', 'replace'))!r}"
             hint = f"is {self.endpoint.prefix}_BASE_URL the address of a chat-completions server?"
             raise self._refusals.error(what, hint=hint, kind="llm_reply") from None
-        if request.get("logprobs") and entropy is None:  # it knows none, and did not say so
+        if request.get("logprobs") and entropy is None:  # the server ignores the parameter
             self._unsupported |= {"logprobs"}
         reply = self._counted(text, values.get("usage"), values.get("model"), finish, request)
         return replace(reply, entropy=entropy)

@@ -15,7 +15,7 @@ from smartsearch.llm.faults import LLMError
 OPENAI = "https://api.openai.com/v1"
 """The base URL where none is set."""
 _NETWORK_NAME = re.compile(r"[a-z][a-z0-9-]*(?:(?:\.[a-z0-9-]+)*\.(?:local|lan|internal|home\.arpa))?")
-"""A name without a dot is this network's; one that begins with a digit is an address in disguise."""
+"""A name without a dot is in this network; a name that begins with a digit may be an address."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Endpoint:
         return "" if address.is_global or address.is_multicast else "your network"
 
     def agreed(self, hosts: Sequence[str]) -> bool:
-        """Whether nobody need be asked: nothing is sent, it is this machine, or a trusted one of `hosts`."""
+        """Whether sending needs no consent: offline, this machine, or a trusted one of `hosts`."""
         near = self.offline or self.place == "this machine"
         return near or self.host in {host.strip().lower() for host in hosts}
 
@@ -140,9 +140,7 @@ def _price(name: str, env: Mapping[str, str]) -> Price | None:
         return Price.parsed(text) if text.strip() else None
     except ValueError:
         raise LLMError(
-            f"{name} is {text!r}",
-            hint="USD per million tokens, read/written: 0.15/0.60",
-            kind="llm_missing",
+            f"{name} is {text!r}", hint="USD per million tokens, read/written: 0.15/0.60", kind="llm_missing"
         ) from None
 
 

@@ -13,8 +13,8 @@ class LLMError(SmartsearchError):
     `kind`: llm_missing (a setting), llm_unreachable, llm_busy (429), llm_refused (key, quota),
     llm_not_found (address or model), llm_request (this request only), llm_reply (not the protocol),
     llm_broken (a reply that ended in the middle), llm_stopped (the caller's `stop` was set), llm_json (not of
-    the shape asked for), llm_offline (no such reply is kept). `after`: seconds the server asked to wait;
-    `silent`: it said nothing for as long as it may; `absent`: nobody listens at its address.
+    the shape asked for), llm_offline (the reply is not kept). `after`: seconds the server asked to wait;
+    `silent`: it said nothing within the time limit; `absent`: no server listens at its address.
     """
 
     kind = "llm_unreachable"

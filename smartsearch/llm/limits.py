@@ -1,4 +1,4 @@
-"""How much of a server's response is read, and for how long: a server may be broken, or mean harm."""
+"""Bounds how much of a server's response is read, and for how long: a server may be broken or hostile."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LONGEST = 3600.0
 
 
 class Endless(Exception):
-    """A response that goes on after LONGEST, as one does that sends signs of life and nothing else."""
+    """A response that goes on after LONGEST, such as an endless one of keep-alive signs."""
 
 
 def bound(response: Any) -> None:
-    """Have no more than so many bytes of an HTTP response read, which is as if the server had ended there.
+    """Bound how many bytes of an HTTP response are read; the response then seems to end there.
 
-    What is compressed may be of any size, and was not asked for: it is taken as it stands. Reading raises
+    Compressed data, which we do not ask for, may unpack to any size: it is not unpacked. Reading raises
     Endless after LONGEST.
     """
     whole = response.stream

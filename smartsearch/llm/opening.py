@@ -1,4 +1,4 @@
-"""What systems ask, as the config and the environment have it, and where its replies are kept."""
+"""Opens the language model that systems ask, by config and environment, and the file of its replies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 600.0
-"""Seconds for a whole reply, which on a CPU has to wait for those asked at the same time."""
+"""Seconds for a whole reply, which on a CPU waits for others asked at the same time."""
 RETRIES = 2
 """Tries after the first."""
 

@@ -1,4 +1,4 @@
-"""A reply that comes in pieces: what has come of it, and how much of it may be told."""
+"""A reply that arrives in pieces: what has arrived, and how much of it may be shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Heard:
         self._gap = ""
 
     def add(self, chunk: Any) -> None:
-        """Take in one openai ChatCompletionChunk. The library checks no types: what does not fit is left."""
+        """Take in one openai ChatCompletionChunk. The library checks no types: misfits are ignored."""
         with suppress(AttributeError, TypeError, LookupError):
             self.model = chunk.model or self.model
             self.usage = chunk.usage or self.usage
@@ -31,9 +31,9 @@ class Heard:
                 self.text += choice.delta.content
 
     def fresh(self) -> str:
-        """What may be told now and was not; blanks at either end wait for what follows them.
+        """The new text that may be shown now; blanks at either end wait for what follows them.
 
-        While the model thinks, or may be about to, that is nothing.
+        Empty while the model thinks, or may be about to.
         """
         if "<think>".startswith(self.text.strip()):
             return ""

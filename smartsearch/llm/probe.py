@@ -1,4 +1,4 @@
-"""What a server of language models can do, found out by asking it: a list and two short replies, no chats."""
+"""Finds out what a server of language models can do: asks for a list and two short replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCHEMA = {
     "additionalProperties": False,
 }
 _CONTEXT = ("max_model_len", "context_length", "context_window", "n_ctx", "n_ctx_train")
-"""What servers call the tokens that a model can read, in the order of trust; vLLM, clouds, llama.cpp."""
+"""Names that servers give to the tokens a model can read, the most reliable first."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a server says instead of a reply, as errors in the user's words; none shows the key."""
+"""Turns a server's refusals into errors in the user's words; none shows the key."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ _COLUMNS = tuple(field.name for field in fields(Reply) if field.name != "cached"
 
 
 class ReplyCache:
-    """Replies by request in an SQLite file: what was paid for stays paid for.
+    """Replies by request in an SQLite file, so that nothing is paid for twice.
 
     Holds texts and token counts; of the request only a digest, of the key nothing. Safe to use from
     several threads.

@@ -38,8 +38,8 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
 
     With `cache`, ColBERT's vectors are kept on disk as the config says. Nothing is fetched: a hub model must
     have been pulled before. Raises ModelError when the profile is unknown or a model it needs is missing,
-    SmartsearchError (kind "package") when one needs an extra. What is wrong with the weights of a ranker is
-    told when it is first asked for scores.
+    SmartsearchError (kind "package") when one needs an extra. Faulty weights of a ranker are told when it
+    is first asked for scores.
     """
     _check_room()
     from smartsearch.models.tools import Tools
@@ -94,8 +94,7 @@ def _other(loads: str, config: Config) -> Scorer:
 def _wanted(config: Config, there: Container[str]) -> list[str]:
     """The scorers that the config asks for. Raises ModelError where one is missing.
 
-
-    Without a ColBERT alone the others answer.
+    If only the ColBERT is missing, the others answer.
     """
     wanted = [name for name in config.rank if name in there]
     lacking = [SCORERS.get(name, name) for name in config.rank if name not in there]
@@ -105,7 +104,7 @@ def _wanted(config: Config, there: Container[str]) -> list[str]:
 
 
 def load_ready(config: Config) -> Tools:
-    """As `load_tools`, when the rankers are there too: their loading is not a question's time."""
+    """As `load_tools`, but waits for the rankers: their loading is not a question's time."""
     tools = load_tools(config)
     for name in config.rank:
         if name in tools.scorers and (loading := tools.scorers[name].begin()):
@@ -114,10 +113,7 @@ def load_ready(config: Config) -> Tools:
 
 
 def _check_room() -> None:
-    """That a limit on memory leaves room for the models: libraries in C end the process where it does not.
-
-    Raises ModelError.
-    """
+    """Raise ModelError if a limit on memory is too low for the models: C libraries would end the process."""
     try:
         import resource
     except ImportError:  # pragma: no cover - Windows
@@ -133,7 +129,7 @@ def _check_room() -> None:
 
 
 def _fitted(config: Config, name: str) -> dict[str, float]:
-    """What was fitted to the shipped rankers, for them and for those adapted from them: `weights` of the
+    """Numbers fitted to the shipped rankers, used for them and those adapted from them: `weights` of the
     learned fusion, `confidence`."""
     if not profiles.are_fused(config) or not manifest.FUSION.is_file():
         return {}

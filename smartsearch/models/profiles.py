@@ -15,7 +15,7 @@ from smartsearch.rank.hub import folder as hub
 from smartsearch.runtime import extras
 
 Profile = dict[str, ModelRef]
-"""The models of one way to run, by role: parser, crossencoder, colbert. A ranker may lack."""
+"""The models of a profile by role: parser, crossencoder, colbert. A ranker may be missing."""
 SCORERS = {"ce": "crossencoder", "colbert": "colbert"}
 """The role of each scorer."""
 
@@ -86,8 +86,8 @@ def fingerprints(config: Config) -> dict[str, str]:
 
     `fusion` is what was fitted to these rankers, `static` the vectors of the first stage.
 
-    For whoever keeps scores: a model that was trained again in its old place is another. Those that are
-    not on this machine are left out.
+    For caches of scores: a model that was trained again in its old place gets another fingerprint. Models
+    that are not on this machine are left out.
     """
     models, roles = profile_of(config), {"parser": "parser", **SCORERS}
     for name, row in RANKERS.items():
@@ -161,7 +161,7 @@ def pull(name: str, tell: Callable[[str], None], revision: str = "", role: str =
 
     `role` is what a model by its id is for; without one its files say so.
 
-    Raises ModelError when the hub is out of reach, has no such model or only one that cannot rank,
+    Raises ModelError when the hub is out of reach, does not have the model or has one that cannot rank,
     SmartsearchError (kind "package") without what runs them.
     """
     ref = ModelRef.typed(name)

@@ -35,7 +35,7 @@ class ModelRef:
 
     @classmethod
     def typed(cls, name: str) -> ModelRef:
-        """What the user typed: a path, a name, or `ID@REVISION` for a revision of a hub model."""
+        """Parses what the user typed: a path, a name, or `ID@REVISION` for a revision of a hub model."""
         if is_path(name):
             return cls(name, given=True)
         known, _, revision = name.partition("@")
@@ -132,8 +132,8 @@ def _config(folder: Path) -> dict[str, Any]:
 
 
 def info(role: str, ref: ModelRef, folder: Path) -> ModelInfo:
-    """What ran: the revision is the hub's commit, the shipped hash, the exported file's own hash as its
-    config has it, or a hash of file names and sizes."""
+    """Describes a model that ran; its revision is the hub's commit, the shipped hash, the hash in an exported
+    config, or a hash of file names and sizes."""
     precision = "int8" if role == "static" else "fp32"
     if role not in ("static", "parser"):
         precision = str(_config(folder).get("precision", "fp32"))

@@ -1,4 +1,4 @@
-"""What a search loads before it runs."""
+"""The models and tools that a search loads before it runs."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A profile is a folder with `crossencoder/`, `colbert/` (as `training export` writes them) and `profile.json`,
 which tells how it was made. They lie in the user's data folder, `$XDG_DATA_HOME/smartsearch/profiles` or
-`~/.local/share/smartsearch/profiles`, one folder a name.
+`~/.local/share/smartsearch/profiles`, one folder per name.
 """
 
 from __future__ import annotations

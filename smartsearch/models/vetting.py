@@ -1,6 +1,6 @@
-"""What a folder with somebody's model may hold: weights and settings, but nothing that runs as code.
+"""Checks that a folder with somebody's model holds weights and settings, and nothing that runs as code.
 
-Who loads a model of the hub's formats runs what its folder names: the classes of `modules.json`, functions by
+Loading a model of the hub's formats runs what its folder names: the classes of `modules.json`, functions by
 their dotted names, pickled weights, a pipeline's factories. So the folder is read here before it is loaded.
 """
 
@@ -18,7 +18,7 @@ WEIGHTS = "model.safetensors"
 PICKLED = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 """How files end whose weights are loaded by running what is in them."""
 UNREAD = (*(f"*{suffix}" for suffix in PICKLED), "*.py", "*.h5", "*.msgpack", "*.onnx*", "*.ot", "*.gguf")
-"""What of a model of the hub is not fetched, for it is never loaded."""
+"""Files of a hub model that are not fetched, for they are never loaded."""
 _MODULE = re.compile(
     r"(sentence_transformers|pylate)\.(\w+\.)*(Transformer|Pooling|Dense|Normalize|LayerNorm|Dropout|LogitScore)"
 )
@@ -52,7 +52,7 @@ CAUSAL = "a folder as the hub has it, with config.json, tokenizer.json and .safe
 
 
 def check(folder: Path) -> None:
-    """That a ranker in the hub's formats can be loaded without running what its folder brings.
+    """Check that a ranker in the hub's formats can be loaded without running code of its folder.
 
     Raises ModelError naming the first thing that could run.
     """
@@ -85,7 +85,7 @@ def _modules(folder: Path) -> Iterator[Path]:
 
 
 def check_parser(folder: Path) -> None:
-    """That a spaCy pipeline is of spaCy's own parts. Raises ModelError naming the first that is not."""
+    """Check that a spaCy pipeline has only spaCy's own parts. Raises ModelError naming the first other."""
     from confection import Config
 
     try:
@@ -130,7 +130,7 @@ def _below(place: Path, folder: Path) -> str:
 
 
 def unfit(name: object, kind: str, error: Exception, hint: str = CAUSAL) -> ModelError:
-    """What is told of a model that its library, each with errors of its own, cannot load as that `kind`."""
+    """The error of a model that its library cannot load as a `kind`."""
     said = str(error).strip().splitlines() or [type(error).__name__]
     return ModelError(f"{name} cannot be loaded as a {kind}: {said[0][:200]}", hint=hint, kind="model_unfit")
 

@@ -11,7 +11,7 @@ from smartsearch.output.marking import found
 from smartsearch.types import Hit, Nearby, Term, Turn, fold
 
 MOST_TURNS = 5
-"""A block stops growing at so many turns, unless the user asked for more context."""
+"""A block stops growing at this many turns, unless the user asked for more context."""
 SHORT = 5
 """A turn of so few words needs the turn before it to be understood."""
 ENOUGH = 0.6
@@ -41,9 +41,9 @@ class Block:
 
 
 def blocks(hits: Sequence[Hit], around: Sequence[Nearby] = (), *, whole: bool = False) -> list[Block]:
-    """One block a hit, the best first; hits that are neighbours share one, so do those that say the same.
+    """One block per hit, the best first; neighbouring hits share one, and so do hits that say the same.
 
-    `around` has one entry a hit, or none. With `whole` all of it is shown, else only what makes a hit
+    `around` has one entry per hit, or none. With `whole` all of it is shown, else only what makes a hit
     readable: its reply, and the turn before where that asks something or the hit is very short.
     """
     once, times = _once(hits)

@@ -44,7 +44,7 @@ class Detected:
 
     @property
     def kind(self) -> str:
-        """The format's name, or that there is none."""
+        """The format's name, or `not read` or `empty`."""
         return self.known.name if self.known else "not read" if self.failed else "empty"
 
 
@@ -160,6 +160,6 @@ def _row(one: Detected) -> Json:
         "unexplained": f"{one.explained.place}: {one.explained.begins}"
         if one.explained and one.explained.place
         else "",
-        "skipped": [{"path": s.path, "kind": s.kind, "reason": s.reason} for s in one.skipped],
+        "skipped": list(map(vars, one.skipped)),
         "warnings": list(one.warnings),
     }

@@ -34,11 +34,7 @@ NAMES = {"ce": "cross-encoder", "colbert": "ColBERT", "fused": "fused", "rrf": "
 
 def page(answer: Result, around: Sequence[Nearby], config: Config) -> str:
     """The page; only its times differ between runs. `around` has one entry per hit, or is empty."""
-    made = (
-        _hits(answer, around),
-        _explained(answer, config),
-        _skipped(answer),
-    )
+    made = (_hits(answer, around), _explained(answer, config), _skipped(answer))
     sections = [section for section in made if section is not None]
     body = tag("body", _header(answer, sections), tag("main", *map(_drawn, sections)), _footer())
     return f"<!doctype html>\n{tag('html', _head(answer), body, lang='en')}\n"

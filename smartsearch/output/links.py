@@ -1,7 +1,6 @@
 """Links (OSC 8) from the places we print to the files: whether the terminal has them, and the URL. Pure.
 
-How a terminal is told from others is each terminal's own documentation; what does not know the sequence
-either ignores it or is left out here.
+Each terminal's documentation says how to recognise it; other terminals ignore the sequence or are left out.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def supported(env: Mapping[str, str]) -> bool:
 def url(path: str, line: int, template: str = "") -> str:
     """The URL of a file, or of the archive it is in: `file://host/path`, or an editor's by its template.
 
-    `{path}` is absolute and percent-encoded, `{line}` 1 where there is none, `{host}` this machine's name.
+    `{path}` is absolute and percent-encoded, `{line}` 1 where there is no line, `{host}` this machine's name.
     Empty for standard input. No byte of it is outside printable ASCII, whatever the path and the template.
     """
     if path in ("", "-"):

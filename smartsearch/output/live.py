@@ -138,7 +138,7 @@ def _turn(turn: Turn, hit: Hit | None, width: int) -> Iterator[Line]:
     style = "class:asked" if hit else "class:speaker"
     stamp = one_line(turn.time.replace("T", " "))
     yield [(style, one_line(turn.speaker)), ("class:date", f"  {stamp}"), ("class:dim", f"  {where(turn)}")]
-    said = seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
+    said = seen(turn.captioned)
     for paragraph in said.split("\n"):
         for text in textwrap.wrap(paragraph, max(width - 2, 1), drop_whitespace=False) or [""]:
             yield [("", "  "), *(_marked(text, hit) if hit else [("", text)])]

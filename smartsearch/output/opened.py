@@ -57,7 +57,7 @@ class Opened:
 
 
 def lines(opened: Opened) -> Iterator[str]:
-    """One line a turn; those not asked for have `-` for `:`, and `--` stands between excerpts, as in grep."""
+    """One line per turn; context has `-` for `:`, and `--` stands between excerpts, as in grep."""
     for n, excerpt in enumerate(opened.excerpts):
         if n:
             yield "--"
@@ -102,7 +102,7 @@ def markdown(opened: Opened) -> Iterator[str]:
             stamp = f", {unmarked(one_line(turn.time.replace('T', ' ')))}" if turn.time else ""
             place = f"**{code(where(turn))}**" if asked else code(where(turn))
             yield f"\n{by}{stamp}, {place}\n"
-            yield quoted(f"{turn.text} ({turn.caption})" if turn.caption else turn.text, "")
+            yield quoted(turn.captioned, "")
     for conversation in opened.conversations:
         for session in conversation.sessions:
             yield f"- {code(where(session.start))}: {unmarked(told(conversation, session))}"
@@ -152,7 +152,7 @@ def result(opened: Opened) -> Json:
             }
             for lost in opened.missing
         ],
-        "skipped": [{"path": s.path, "kind": s.kind, "reason": s.reason} for s in opened.skipped],
+        "skipped": list(map(vars, opened.skipped)),
         "warnings": list(opened.warnings),
     }
 

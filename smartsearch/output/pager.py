@@ -94,7 +94,7 @@ def _shown(text: str, chosen: str, env: Mapping[str, str]) -> bool:
 
 
 def rows(text: str, columns: int) -> int:
-    """Rows that `text` takes on a screen so many columns wide, with the lines that wrap."""
+    """Rows that `text` takes on a screen of `columns`, wrapped lines included."""
     lines = _SEQUENCE.sub("", text).split("\n")
     wrapped = sum(max(cells(line) - 1, 0) // columns for line in lines)
     return len(lines) - 1 + wrapped

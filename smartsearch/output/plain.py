@@ -1,4 +1,4 @@
-"""Text without colour: one line a turn for pipes, the block for a prompt, Markdown. Pure: strings out."""
+"""Text without colour: one line per turn for pipes, the block for a prompt, Markdown. Pure: strings out."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ UNSEEN = re.compile(
     "\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     f"|(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
 )
-"""Characters that show nothing: they turn the direction of text, part a word, or carry words nobody sees.
+"""Characters that show nothing: they reverse the direction of text, split a word, or carry hidden words.
 
-What joins emoji to one, or letters of scripts that join, is none of them; alone it is.
+Joiners between emoji, or between letters of scripts that join, do not count; alone they do.
 """
 
 BREAKS = re.compile("\r\n|[\u2028\u2029]")
@@ -74,7 +74,7 @@ def turn_line(turn: Turn, mark: str = ":") -> str:
 
 
 def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
-    """One line a turn in rank order; with context, `--` between the groups."""
+    """One line per turn in rank order; with context, `--` between the groups."""
     from smartsearch.types import Nearby
 
     for n, hit in enumerate(hits):
@@ -126,10 +126,10 @@ def context(
 ) -> Iterator[str]:
     """The block for a prompt: sessions by their best hit, turns within in the order they were said.
 
-    What is said of a `weak` answer is its first line, `# ` in front.
+    The note on a `weak` answer is the first line, after `# `.
 
     A turn that is only there as context is marked `(nearby)`. A turn's further lines are indented, so
-    that none of them can pass for a turn. `measures` write it shorter (compress.py).
+    that they cannot pass for turns. `measures` write it shorter (compress.py).
     """
     from smartsearch.rank.compress import legend, writing
 
@@ -169,9 +169,9 @@ _OURS = re.compile(r"\s*[#(\[\\]")
 
 
 def in_block(rendered: str, *, stamped: bool) -> str:
-    """A turn for the block of a prompt: further lines indented, so that none of them can pass for a turn.
+    """A turn for the block of a prompt: further lines are indented, so that they cannot pass for turns.
 
-    Without a date of ours in front what begins as our own lines do (`##`, `[`, `(nearby)`) gets a backslash.
+    A turn without our date that begins as our own lines do (`##`, `[`, `(nearby)`) gets a backslash.
     """
     said = safe(rendered).replace("\n", "\n  ")
     ours = not stamped and _OURS.match(unicodedata.normalize("NFKC", said[:80]))
@@ -205,7 +205,7 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
         around = nearby[n] if nearby else Nearby(0)
         for other in around.before:
             yield quoted(f"(nearby) {other.rendered}") + "\n   >"
-        yield quoted(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
+        yield quoted(turn.captioned)
         for other in after(hit, around):
             yield "   >\n" + quoted(f"(nearby) {other.rendered}")
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from smartsearch.output import opened as words
 from smartsearch.output import pager, stream, terminal
 from smartsearch.output.opened import Opened
-from smartsearch.output.plain import counted, header, one_line, safe, shown_path, where
+from smartsearch.output.plain import counted, header, one_line, seen, shown_path, where
 from smartsearch.output.show import NOTES, View, left_out, link_template
 from smartsearch.transcripts.outline import Session
 from smartsearch.transcripts.places import Excerpt
@@ -69,17 +69,12 @@ def _excerpt(excerpt: Excerpt, screen: terminal.Screen, template: str | None) ->
     yield Text.assemble((header(first), "bold"), "  ", file)
     for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
         yield Text()
-        said = Text(safe(_text(turn)))
+        said = Text(seen(turn.captioned))
         head = _head(turn, first.date, template)
         for line in (head, *said.wrap(screen, max(screen.width - 2 * len(INDENT), 1))):
             line.rstrip()
             margin = Text(BAR, style=ASKED) if asked else Text(INDENT)
             yield Text.assemble(margin, line if line is head else Text.assemble(INDENT, line))
-
-
-def _text(turn: Turn) -> str:
-    text = turn.text.replace("\r\n", "\n").replace("\r", "\n")
-    return f"{text} ({turn.caption})" if turn.caption else text
 
 
 def _head(turn: Turn, day: str, template: str | None) -> Text:

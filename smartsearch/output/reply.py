@@ -67,7 +67,7 @@ def live(waiting: str, *, wanted: bool, silent: bool = False) -> Iterator[Callab
     """Yields what prints a piece of the reply at once. A spinner until the first; a line end behind the last.
 
     However the block is left, what is printed next begins a line. With `silent` only the spinner is seen.
-    Raises PipeClosed when nobody reads.
+    Raises PipeClosed when the reader has gone.
     """
     begun, held = False, ""
     with ExitStack() as spinner:
@@ -182,10 +182,5 @@ def _record(prompt: Prompt, reply: Reply, endpoint: Endpoint, cited: Cited, of: 
             "completion_tokens": reply.completion_tokens,
             "estimated": reply.estimated,
         },
-        "sent": {
-            "turns": len(turns),
-            "words": prompt.words,
-            "files": prompt.files,
-            "tokens": prompt.tokens,
-        },
+        "sent": {"turns": len(turns), "words": prompt.words, "files": prompt.files, "tokens": prompt.tokens},
     }

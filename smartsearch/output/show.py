@@ -73,7 +73,7 @@ class View:
 
 
 def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> list[Hit]:
-    """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none.
+    """Print `answer`; `around` has one entry per hit where context is wanted, else none.
 
     Returns the hits that a screen has numbered, by number; none in a pipe.
     """
@@ -144,8 +144,8 @@ def complain(
 ) -> None:
     """Warnings, what was left undone and files that could not be read, on standard error; once each.
 
-    A terminal gets the first few. `weakly` says first that the answer is weak. `of` has what stands before
-    the warnings of one question among many, and those that are of the files.
+    A terminal gets the first few. With `weakly` a weak answer is told first. `of` has the prefix for warnings
+    of one question among many, and the warnings that are of the files.
     """
     said = set() if said is None else said
     before, general = of
@@ -266,7 +266,7 @@ def _draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool 
 
 
 def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> None:
-    """Rows of a shape (`models`, `cache`): JSON, or columns; rows wrapped where a terminal is too narrow."""
+    """Print equal rows (`models`, `cache`) as JSON or in columns; rows wrap on a narrow terminal."""
     if as_json:
         stream.write_json(record.table(name, rows))
     elif rows := masking.shown(list(rows)):

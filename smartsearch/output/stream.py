@@ -25,8 +25,8 @@ class PipeClosed(Exception):
 def prepare() -> None:
     """Make both streams UTF-8 whatever the locale; what UTF-8 cannot hold becomes `?`.
 
-    One that was closed before we began (`>&-`) is none in Python: it becomes the null device, and so does a
-    closed standard input.
+    A stream that was closed before we began (`>&-`) is None in Python: it becomes the null device, as does
+    a closed standard input.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -37,9 +37,9 @@ def prepare() -> None:
 
 
 def write(lines: Iterable[str], *, masked: bool = False) -> None:
-    """Print lines to standard output and flush. Raises PipeClosed when nobody reads.
+    """Print lines to standard output and flush. Raises PipeClosed when the reader has gone.
 
-    `masked` says that they are what programs read, made of values that were masked.
+    `masked`: the lines are for programs, made of values that were masked already.
 
     Raises UsageError where it leads to a disk that is full.
     """
@@ -62,7 +62,7 @@ def write_json(value: record.Json) -> None:
 
 
 def write_lines(values: Iterable[record.Json]) -> None:
-    """Print records, one a line."""
+    """Print records, one per line."""
     write((record.dumps(masking.shown(value)) for value in values), masked=True)
 
 
@@ -175,7 +175,7 @@ def status(said: str, *, wanted: bool) -> Iterator[None]:
 
 
 def first_time(done: int, of: int, seconds: float) -> str:
-    """The progress message of reading `of` new turns, `done` of them in so many seconds."""
+    """The progress message of reading `of` new turns, of which `done` took these seconds."""
     left = f", {seconds:.0f} of {seconds * of / done:.0f} s" if done else ""
     return f"reading {of:,} turns for the first time{left}; the next question finds them read"
 
@@ -196,8 +196,8 @@ def progress(
 ) -> Iterator[Callable[..., None]]:
     """How far a run is on standard error: a bar on a terminal; elsewhere a line now and then if `logged`.
 
-    Both with rate and time left. Yields what counts one more as done, told whether it failed. `done` and
-    `failed` count from before.
+    Both with rate and time left. Yields a function that counts one more as done; it takes whether that
+    failed. `done` and `failed` count from before.
     """
     began = last = time.monotonic()
     here = 0
@@ -239,9 +239,9 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def counted(title: str) -> Iterator[Callable[..., None]]:
-    """A count on standard error, on a terminal only; yields what is told how many are done, of how many.
+    """A count on standard error, on a terminal only.
 
-    What it is told beside that stands behind them.
+    Yields a function of how many are done, of how many, and a text to show behind.
     """
     if not sys.stderr.isatty():
         yield lambda *_: None

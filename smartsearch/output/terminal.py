@@ -79,7 +79,7 @@ def shown(
     """The lines of each block under its number: when, in which chat and where, then who said what.
 
     `template` makes places links (links.py); None leaves them text. With `room` it ends with the last block
-    that fits into so many lines; the first is always shown.
+    that fits into that many lines; the first is always shown.
     """
     digits, left = len(str(len(found))), room or sys.maxsize
     for number, block in enumerate(found, 1):
@@ -122,10 +122,10 @@ def _head(block: Block, number: str, width: int, template: str | None) -> Text:
 
 
 def _said(turn: Turn, hit: Hit | None, width: int, most: int) -> list[Text]:
-    """Who said what, in at most so many lines: a hit's around its terms, these in colour."""
+    """Who said what, in at most `most` lines: of a hit the part around its terms, these in colour."""
     terms = hit.terms if hit else ()
     who = Text(f"{clipped(one_line(turn.speaker), width // 2)}: " if turn.speaker else "", "bold green")
-    whole = seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
+    whole = seen(turn.captioned)
     text = "\n".join(line for line in whole.split("\n") if line.strip())
     lines = _wrapped(who, text, terms, width) if len(text) <= most * width else []
     room = most * width

@@ -1,4 +1,4 @@
-"""What processes say to each other: a frame is its length in 8 bytes, then so many bytes of payload.
+"""Frames, in which processes talk: a length in 8 bytes, then a payload of that length.
 
 An empty frame is a sign of life. Between a process and one that it started a payload is any pickled message.
 From a socket, where another may listen, `record` takes only records of known classes: it looks up no other
@@ -19,7 +19,7 @@ _PART = 1 << 20  # bytes read at a time: a length that is a lie reserves no memo
 
 
 class BrokenOff(ConnectionError):
-    """The other end has gone, or sent what is no frame."""
+    """The other end has gone, or sent something else than a frame."""
 
 
 def send(write: Callable[[memoryview], int | None], data: bytes) -> None:
@@ -30,7 +30,7 @@ def send(write: Callable[[memoryview], int | None], data: bytes) -> None:
 
 
 def receive(read: Callable[[int], bytes | None], limit: int = 1 << 40) -> bytes:
-    """The next frame from `read`, which gives at most so many bytes, and none at the end.
+    """The next frame from `read`, which takes the most bytes to give and gives none at the end.
 
     Raises BrokenOff, also for a frame of more than `limit` bytes, and the OSError of `read`.
     """

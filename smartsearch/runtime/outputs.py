@@ -58,7 +58,7 @@ def telling(out: os.PathLike[str] | str, hint: str = "another --out") -> Iterato
 
 
 def is_stream(out: Path) -> bool:
-    """Whether that is standard output, a device, a pipe or a socket: nothing that could be lost."""
+    """Whether `out` is standard output, a device, a pipe or a socket, which hold nothing to lose."""
     found = _facts(out)
     plain = found is None or stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
     return not plain or _STREAM.fullmatch(os.fspath(out)) is not None
@@ -399,10 +399,10 @@ class Lines(Generic[T]):
         file.seek(0)
         try:
             if head and not self._torn(head):
-                raise InputError("line 1 is none")
+                raise InputError("line 1 is not one")
             self.held = self._read(lines())
             if tail and not self._torn(tail):
-                raise InputError("its last line is none, and has no end")
+                raise InputError("its last line is not one, and has no end")
         except InputError as error:
             name = self.path if self._place else self.out
             return f"{name} is there and holds something else than answers: {error.message}"
@@ -425,7 +425,7 @@ class Lines(Generic[T]):
             raise UsageError(f"--out {self.out} is one of the inputs", hint=hint, kind=EXISTS)
 
     def put(self, line: bytes) -> None:
-        """Write a line, for whoever reads the file. Raises UsageError where it cannot be."""
+        """Write a line and flush it. Raises UsageError where it cannot be written."""
         with telling(self.out):
             self._stay()
             self._opened[-1].write(line + b"\n")

@@ -1,4 +1,4 @@
-"""Progress of reading turns that no model has read before, for whoever shows it."""
+"""Tells listeners the progress of reading turns that no model has read before."""
 
 from __future__ import annotations
 

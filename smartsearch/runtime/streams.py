@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 
 def taken() -> tuple[BinaryIO, BinaryIO]:
-    """What were standard input and output, never closed: a thread may be reading at the end.
+    """Take standard input and output away from all other code; they are never closed, for a thread may read.
 
-    Whatever else writes to descriptor 1 from now on, a library in C or a process that is started, writes to
-    standard error, and what reads descriptor 0 reads nothing.
+    From now on all else that writes to descriptor 1, a library in C or a child process, writes to standard
+    error, and reads of descriptor 0 find nothing.
     """
     sys.stdout.flush()
     own_in, own_out = os.dup(0), os.dup(1)
@@ -29,9 +29,9 @@ def taken() -> tuple[BinaryIO, BinaryIO]:
 
 
 def end_with(stream: BinaryIO, seconds: float = 0.0, last: Callable[[], None] = lambda: None) -> None:
-    """From now on end this process so long after the other end of `stream` was closed, whatever it does.
+    """End this process `seconds` after the other end of `stream` is closed, whatever it does then.
 
-    `last` is called before. Where the system cannot tell, the end of what is read must.
+    `last` is called before. Some systems do not tell; there the reader must notice the end of its input.
     """
 
     def wait() -> None:
@@ -45,7 +45,7 @@ def end_with(stream: BinaryIO, seconds: float = 0.0, last: Callable[[], None] = 
 
 
 def end_after(seconds: float, last: Callable[[], None] = lambda: None, code: int = 0) -> None:
-    """End this process with `code` in so many seconds, unless it has ended by itself by then.
+    """End this process with `code` after `seconds`, unless it has ended by then.
 
     `last` is called before.
     """

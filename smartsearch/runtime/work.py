@@ -27,14 +27,14 @@ INTERRUPT = getattr(signal, "SIGUSR1", signal.SIGINT)
 
 
 class _Abandoned(BaseException):
-    """Nobody waits any more for this job."""
+    """The client of this job has gone."""
 
 
 @dataclass(frozen=True)
 class JobResult:
-    """What came of a job: an answer or an error; neither where it was abandoned.
+    """The result of a job: an answer or an error; neither if it was abandoned.
 
-    `foreseen` is false for an error that no code of ours raises on purpose.
+    `foreseen` is false for an error that our code does not raise on purpose.
     """
 
     answer: Any = None
@@ -44,10 +44,10 @@ class JobResult:
 
 @dataclass
 class Job:
-    """What is to be done, and whom to tell what came of it.
+    """A piece of work, and whom to tell its result.
 
-    `hung` is after how many seconds without a step of Python's the process ends (0: never); `abandoned` says
-    that nobody waits any more, so that INTERRUPT ends the job.
+    The process ends after `hung` seconds without a step of Python (0: never). `abandoned`: the client has
+    gone, so INTERRUPT ends the job.
     """
 
     do: Callable[[], Any]
@@ -68,13 +68,13 @@ class Work:
         self._watch = threading.Lock()
 
     def run(self, jobs: Iterable[Job]) -> None:
-        """Do each of `jobs`, whatever comes of it, until there are no more. To be called once."""
+        """Do all `jobs`, one after the other, whatever their results. Call it once."""
         signal.signal(INTERRUPT, self._interrupted)
         for job in jobs:
             job.tell(JobResult() if job.abandoned else self._result(job))
 
     def alive(self, job: Job) -> None:
-        """Python still runs while `job` is worked on: the watch begins anew."""
+        """Restart the watch: Python still runs while `job` is worked on."""
         with self._watch:
             if self.now is job and job.hung:
                 faulthandler.dump_traceback_later(job.hung, exit=True)
@@ -109,7 +109,7 @@ class Work:
 
 
 def report(error: Exception) -> None:
-    """Write where an unforeseen error came from to standard error, where SMARTSEARCH_DEBUG is set."""
+    """Print the traceback of an unforeseen error, if SMARTSEARCH_DEBUG is set."""
     if os.environ.get("SMARTSEARCH_DEBUG"):
         sys.stderr.write("".join(traceback.format_exception(error)))
 

@@ -1,7 +1,7 @@
 """A process of ours that may hang or die, from both sides: `Worker` starts one, `main` is its life.
 
-Native code that hangs holds Python's lock, and only a kill ends it; so whoever must answer in time has
-another process do the work. The two talk in frames over standard input and output (frames.py). What the
+Native code that hangs holds Python's lock, and only a kill ends it; so a process that must answer in time
+lets another one do the work. The two talk in frames over standard input and output (frames.py). What the
 worker prints goes to standard error. It ends when the process that started it ends.
 """
 
@@ -35,7 +35,7 @@ Tell = Callable[[Any], None]
 
 
 class Worker:
-    """A process that does jobs as `begin` of `module` makes them (`main`); `setup` is the first it hears.
+    """A process that does jobs as `begin` of `module` makes them (`main`); `setup` is its first message.
 
     One thread uses it; any may `interrupt` and `kill` it. What it prints goes to `errors`, by default the
     standard error of this process. Raises SmartsearchError, with `hint`, where none can be started.
@@ -59,7 +59,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                start_new_session=True,  # a Ctrl-C is for who starts it, from the first moment on
+                start_new_session=True,  # Ctrl-C is for the parent alone, from the first moment on
             )
         except OSError as error:
             said = f"no worker process can be started: {error.strerror}"
@@ -77,7 +77,7 @@ class Worker:
         return self._process.poll() is not None
 
     def tell(self, message: object) -> None:
-        """Send a message; `hear` finds out that nobody took it."""
+        """Send a message; if the process has ended, `hear` finds out."""
         assert self._process.stdin
         with contextlib.suppress(OSError):
             frames.send(self._process.stdin.write, pickle.dumps(message))
@@ -85,7 +85,7 @@ class Worker:
     def hear(self, patience: float | None = None) -> Any:
         """The next message. Raises one that is a SmartsearchError.
 
-        Raises TimeoutError after so many seconds without one, and OSError where the process has ended.
+        Raises TimeoutError after `patience` seconds, and OSError where the process has ended.
         """
         out = self._process.stdout
         assert out
@@ -133,7 +133,7 @@ class Worker:
         self._process.wait()
 
     def dismiss(self, seconds: float) -> None:
-        """End an idle process, which may take so long to write what it still holds."""
+        """End an idle process, which gets `seconds` to write what it still holds."""
         self.tell(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
@@ -146,7 +146,7 @@ def main(module: str) -> None:
     `begin` of the module takes the first message and a Tell, and gives what makes a Job of any other. A
     SmartsearchError that it raises is told.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     stdin, stdout = streams.taken()
     streams.end_with(stdin)
 

@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 NOWHERE = Path(os.devnull)
-"""The home of a user who has none: nothing is in it, and nothing can be made there."""
+"""Stands for a missing home folder: nothing is in it, and nothing can be made there."""
 
 
 def folder(variable: str, usual: str, env: Mapping[str, str] | None = None, home: Path | None = None) -> Path:
     """What `variable` names, else `usual` in the home folder; it need not exist.
 
-    A relative path does not count, of the home folder neither: the current folder may be somebody else's.
+    A relative path does not count, nor a relative home folder: the current folder may be somebody else's.
     """
     named = Path((os.environ if env is None else env).get(variable, ""))
     return named if named.is_absolute() else (home or user_home()) / usual
 
 
 def user_home() -> Path:
-    """The home folder of whoever runs this, or `NOWHERE`."""
+    """The home folder of this user, or `NOWHERE`."""
     try:
         found = Path.home()
     except RuntimeError:  # no HOME, and no user of that number

@@ -1,9 +1,9 @@
 """The shipped rankers adapted to one's own chats: a short second training, measured on held-out turns.
 
-Against forgetting: it starts from the shipped weights every time, at a fifth of the first learning rate,
-sees a question a few times at most, and half of what it sees are the labelled conversations that the shipped
-rankers were trained on too. What it did to questions of other people's conversations is measured, and a
-loss there is refused as a gain too dearly bought.
+Against forgetting, it starts from the shipped weights every time, at a fifth of the first learning rate; it
+sees a question a few times at most; and half of what it sees are the labelled conversations of the shipped
+rankers. Its effect on questions of other people's conversations is measured, and too large a loss there is
+refused.
 """
 
 from __future__ import annotations
@@ -38,16 +38,15 @@ from smartsearch.training.sources_written import held_out, written_chats
 from smartsearch.training.start import Clock, Learner, Plan, fit
 
 SHARE = {"crossencoder": 0.6, "colbert": 0.4}
-"""Of the minutes."""
+"""Share of the minutes for each ranker."""
 PLANS = {"crossencoder": Plan(0.0, wrong=4, scale=0.2), "colbert": Plan(0.0, wrong=3, scale=0.2)}
-"""Minutes follow from what is asked for."""
+"""The minutes are set later, from the wish."""
 TIMES, SECONDS = 2.0, 0.35
-"""How often a group may be seen, and what one takes where the shipped models were trained (one slow core):
-with few groups training is shorter than the minutes given."""
+"""How often a group may be seen, and its seconds on one slow core: few groups need less time than given."""
 MOST_QUESTIONS, MOST_TRIALS, MOST_GENERAL, CANDIDATES = 6000, 200, 60, 64
 """Trained on, measured on, measured on other people's conversations; turns to choose from in each."""
 DEAREST = 0.02
-"""Fused MRR that questions of other people's conversations may lose."""
+"""The most fused MRR that questions of other people's conversations may lose."""
 LEFT_OVER = 86400
 """Seconds after which the working folder of a run that was killed is removed; no run takes as long."""
 
@@ -91,7 +90,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of it: `about` is the profile's record, with the figures of all that was measured."""
+    """The outcome: `about` is the profile's record, with all figures that were measured."""
 
     folder: Path
     written: bool
@@ -100,12 +99,12 @@ class Outcome:
 
     @property
     def usable(self) -> bool:
-        """Whether there is a profile of that name now, this one or an earlier one."""
+        """Whether a profile of that name exists now, this one or an earlier one."""
         return (self.folder / trained.ABOUT).is_file()
 
 
 def check_packages() -> None:
-    """Say at once, not after reading, that a package of the extra is missing."""
+    """Check for the packages of the extra, before anything is read."""
     extras.require("train", "train")
 
 
@@ -151,12 +150,12 @@ def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
 
 
 def better_of(present: Measured, shipped: Measured) -> Measured:
-    """What must be surpassed: an earlier profile may be worse than the shipped rankers."""
+    """The rankers to surpass: an earlier profile may be worse than the shipped ones."""
     return max(shipped, present, key=lambda measured: measured.mrr)
 
 
 def refusal(present: Measured, shipped: Measured, adapted: Measured) -> str:
-    """Why the adapted rankers are not kept, or an empty text."""
+    """The reason not to keep the adapted rankers, or an empty text."""
     bar = better_of(present, shipped).mrr
     if adapted.mrr <= bar:
         return f"fused MRR on the held-out turns is {adapted.mrr:.4f}, not above the {bar:.4f} there was"
@@ -174,7 +173,7 @@ def remove_leftovers(home: Path) -> None:
 
 
 def better_worse(before: Sequence[int], after: Sequence[int]) -> tuple[int, int]:
-    """In how many trials the right text ranks higher than before, and in how many lower."""
+    """The numbers of trials in which the right text ranks higher, and lower, than before."""
     pairs = list(zip(before, after, strict=True))
     return sum(b > a for b, a in pairs), sum(b < a for b, a in pairs)
 
@@ -266,7 +265,7 @@ def _groups(
 ) -> tuple[list[Group], list[Group]]:
     """Groups of one's own questions, and at most as many of the conversations in `known` as rehearsal.
 
-    Only the latter have complete labels: of one's own, what a ColBERT ranks high may be right.
+    Only the latter have complete labels: in one's own chats a turn that a ColBERT ranks high may be right.
     """
     rng = random.Random(wish.seed)
     mine: list[Group] = []
@@ -293,7 +292,7 @@ def _drawn(chats: Sequence[Chat], most: int, rng: random.Random) -> Iterator[tup
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What the trainers print and the libraries warn of is not for the user."""
+    """Silence the trainers' output and the libraries' warnings."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         logging.disable(logging.WARNING)

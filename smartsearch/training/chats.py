@@ -11,7 +11,7 @@ from smartsearch.types import Turn
 class Labelled:
     """A question about a chat and the turns that answer it, best first (indices into `Chat.turns`).
 
-    `answer` helps to find the place in a long turn and is never shown to a model. `context` says that
+    `answer` helps to find the place in a long turn; no model sees it. `context` says that
     the right turn means something only with the turn before it. `related` turns may answer too and
     are not used as wrong ones, unless they only ask. `complete`: `gold` and `related` hold every turn that
     answers, so that even what a model ranks first may be used as wrong.

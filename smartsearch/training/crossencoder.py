@@ -41,7 +41,7 @@ def _short(tokenizer: Any, question: str, tokens: int) -> str:
 def group_loss(logits: Any) -> Any:
     """A listwise softmax plus a little binary cross-entropy.
 
-    `logits` [groups, texts] has a row a group, the right text first.
+    `logits` [groups, texts] has a row per group, the right text first.
     """
     import torch
     from torch.nn import functional

@@ -18,19 +18,19 @@ from smartsearch.training.questions import first_person
 from smartsearch.training.wrong import rankings, wrong_turns
 
 MOST_GOLD = 6
-"""Right turns of a question that are taken: a list over many sessions must not crowd out the rest."""
+"""The most right turns taken of a question: a list over many sessions must not crowd out the rest."""
 TYPED = re.compile(r"\w+(?:[-.'’]\w+)*")
 DATABLE = re.compile(r"(?!when)(?s:.)*\?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Mix:
-    """How groups vary: shares in 0..1, `wrong` texts a group, `long` the words kept of a turn, drawn a group.
+    """How groups vary: shares in 0..1, `wrong` texts per group, `long` words kept of a turn (drawn).
 
-    The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead.
-    `lower` and `terse` are the shares of questions in lower case and of which only the content words stay,
-    `when` of those that get their turn's date, `mine` of those about User that are asked with "I"; `windows`
-    is the share of groups whose long turns are shown as search shows them, one window, and not cropped.
+    The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead. `lower`,
+    `terse`, `when` and `mine` are the shares of questions in lower case, reduced to content words, given
+    their turn's date, and (of those about User) asked with "I"; `windows` is the share of groups whose long
+    turns are one window, as in search, and not cropped.
     """
 
     wrong: int = 7

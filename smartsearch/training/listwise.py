@@ -84,9 +84,9 @@ def samples(
 ) -> tuple[list[Sample], list[Sample]]:
     """Up to `most` questions to learn from and as many held out, each with what our own search finds first.
 
-    They are drawn at random. One none of whose turns is found teaches nothing and is not learned from. A list
-    longer than the model reads ends sooner. With the setting `qr_memory` each has notes of the episodes.
-    Raises InputError where a side has none.
+    They are drawn at random. A question whose right turns are not found is not learned from. A list is cut to
+    what the model reads. With the setting `qr_memory` each has notes of the episodes. Raises InputError where
+    a side has none.
     """
     rng = random.Random(seed)
     found: list[list[Sample]] = []
@@ -129,7 +129,7 @@ def _sample(
 
 
 def recall(samples: Sequence[Sample], order: Callable[[Sample], Sequence[int]]) -> dict[str, float]:
-    """R@3, 5 and 10: of a question's right turns those among the first so many, mean over questions."""
+    """R@3, 5 and 10: a question's right turns among the first 3, 5 and 10, mean over questions."""
     shares = dict.fromkeys(DEPTHS, 0.0)
     for one in samples:
         places = order(one)

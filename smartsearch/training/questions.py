@@ -1,6 +1,6 @@
 """Questions made by rule: from statements about a person, from first-person turns, from two-turn exchanges.
 
-The rules are crude on purpose; a wrong inflection costs little, because models see many of them.
+The rules are simple on purpose: models see many questions, so a wrong inflection costs little.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from smartsearch.training.chats import Labelled
 from smartsearch.types import Turn
 
 MACHINE = frozenset(("Assistant", "The", "All", "Both", ""))
-"""Speakers of whom no question is made and who have no first name."""
+"""Speakers without a first name; no question is made about them."""
 VAGUE = re.compile(r"\b(?:you|your|this|that|it)\b|n't")
-"""A made question with one of these means something only where it was said."""
+"""A made question with one of these has no meaning outside its place."""
 IRREGULAR: dict[str, str] = dict(
     re.findall(
         r"\b(\w+):(\w+)",
@@ -47,7 +47,7 @@ WHEN = re.compile(
     rf"\s*,?\s*(?:\b(?:on|in|by|since|from|during|until|at)\s+(?:the\s+)?(?:early |late |mid-?)?"
     rf"(?:{MONTH}|(?:19|20)\d\d|(?:last|next) \w+)\b[^,.;]{{0,14}}"
     r"|\b(?:yesterday|today|tomorrow|last (?:week|month|year|night|weekend|summer)|next (?:week|month|year)|"
-    r"(?:two|three|a few|several) (?:days|weeks|months|years) ago)\b)",
+    r"(?:two|three|a few|several) (?:days|weeks|months|years) ago)\b)"
 )
 WHY = re.compile(r",?\s+(?:because|due to|in order to|so that)\b.*")
 PLACE = re.compile(r"(?:^|\s)(?:in|at|to|from) (?:the )?[A-Z][a-z]+(?: [A-Z][a-z]+)*")

@@ -11,7 +11,7 @@ from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 
 Scorer = Callable[[str, list[str]], list[float]]
-"""A question and texts to a score a text, in their order."""
+"""Scores texts for a question: one score per text, in their order."""
 
 
 def load_config(folder: Path) -> dict[str, Any]:

@@ -25,9 +25,9 @@ from smartsearch.types import Turn
 PART = 30
 """Turns of a part at most."""
 SHARES = (0.15, 0.3)
-"""Of the parts that are held out: the second where the first leaves too few questions."""
+"""The share of parts held out; the second where the first leaves too few questions."""
 LEAST_HELD_OUT, LEAST_TRAINED = 30, 100
-"""Questions under which a comparison says nothing and training learns nothing."""
+"""The fewest questions for a comparison, and for training."""
 POOL = 1000
 """Turns of a chat at most: wrong turns come from the same one, in a time that grows with its square."""
 RENAMED = 0.3

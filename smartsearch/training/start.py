@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -81,58 +80,15 @@ class Clock:
         return done / WARMUP if done < WARMUP else (1.0 - done) / (1.0 - WARMUP)
 
 
-class OtherRun(ValueError):
-    """A run with other settings was kept."""
-
-
-@dataclass
-class Pieces:
-    """A run in pieces: it is kept at `path` now and then, and goes on from there.
-
-    A piece ends after `minutes`. `about` tells this run from others.
-    """
-
-    path: Path
-    about: Mapping[str, Any]
-    minutes: float = math.inf
-    every: float = 120.0
-    """Seconds between two times that it is kept."""
-    _begin: float = field(default_factory=time.monotonic)
-    _kept: float = field(default_factory=time.monotonic)
-
-    @property
-    def over(self) -> bool:
-        """Whether this piece is."""
-        return time.monotonic() - self._begin > 60 * self.minutes
-
-    @property
-    def due(self) -> bool:
-        """Whether the run should be kept now."""
-        return self.over or time.monotonic() - self._kept > self.every
-
-    def keep(self, model: Any, optimizer: Any, clock: Clock) -> None:
-        """Write the run, whole or not at all."""
-        import torch
-
-        part = self.path.with_name(f"{self.path.name}.part")
-        part.parent.mkdir(parents=True, exist_ok=True)
-        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-        torch.save({**state, "about": dict(self.about), "done": clock.done, "seconds": clock.seconds}, part)
-        part.replace(self.path)
-        self._kept = time.monotonic()
+class OnePiece:
+    """A run that is neither kept nor parted; `recipe/pieces.py` keeps one and goes on with it later."""
 
     def go_on(self, model: Any, optimizer: Any, clock: Clock) -> None:
-        """Set all three to where the run was kept, if it was. Raises OtherRun."""
-        import torch
+        """Set all three to where the run was kept, if it was."""
 
-        if not self.path.is_file():
-            return
-        state = torch.load(self.path, map_location="cpu", weights_only=True)
-        if state["about"] != dict(self.about):
-            raise OtherRun(f"{self.path} keeps a run with other settings: {state['about']}")
-        model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-        clock.done, clock.begin = state["done"], clock.begin - state["seconds"]
+    def ended(self, model: Any, optimizer: Any, clock: Clock) -> bool:  # noqa: ARG002
+        """Whether the run ends here; called after each step."""
+        return False
 
 
 def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) -> Iterator[list[Group]]:
@@ -159,7 +115,7 @@ def in_parts(
 ) -> Any:
     """What `run` makes of `items`, called for `parts` of like length: padding all to the longest costs more.
 
-    `run` gives a tensor whose last axis has one place an item; the order of `items` is restored in it.
+    `run` gives a tensor whose last axis has one place per item; the result is in the order of `items`.
     """
     import torch
 
@@ -193,21 +149,20 @@ def fit(
     plan: Plan,
     rng: random.Random,
     watch: Callable[[Clock, float], None],
-    pieces: Pieces | None = None,
+    pieces: OnePiece | None = None,
 ) -> bool:
     """Train for the time of the plan; `watch` is told the clock and the loss after each step.
 
     With `pieces` it goes on from where an earlier call ended, with the batches that would have come next.
     False where the piece ended before the plan.
     """
+    pieces = pieces or OnePiece()
     import torch
 
     optimizer = torch.optim.AdamW(learner.parameters(), lr=0.0, weight_decay=DECAY, betas=BETAS)
-    stream = batches(groups, plan.groups, plan.wrong, rng)
     clock = Clock(plan.minutes, plan.steps)
-    if pieces:
-        pieces.go_on(learner.model, optimizer, clock)
-        stream = islice(stream, clock.done, None)
+    pieces.go_on(learner.model, optimizer, clock)
+    stream = islice(batches(groups, plan.groups, plan.wrong, rng), clock.done, None)
     learner.model.train()
     while clock.progress < 1.0:
         for part in optimizer.param_groups:
@@ -219,8 +174,6 @@ def fit(
         optimizer.zero_grad(set_to_none=True)
         clock.done += 1
         watch(clock, loss.item())
-        if pieces and pieces.due:
-            pieces.keep(learner.model, optimizer, clock)
-            if pieces.over:
-                break
+        if pieces.ended(learner.model, optimizer, clock):
+            break
     return clock.progress >= 1.0

@@ -16,9 +16,9 @@ from smartsearch.training.overlap import Overlap, words
 from smartsearch.types import Corpus
 
 MINED = 60
-"""How deep into a model's ranking wrong turns are taken from."""
+"""The depth of a model's ranking from which wrong turns are taken."""
 ABOVE = 6
-"""A related turn that asks, so many turns above a right one at most, is the question and not its answer."""
+"""A related turn that asks, at most this many turns above a right one, is the question, not an answer."""
 
 
 def rankings(miner: OnnxColbert, chat: Chat, questions: Sequence[str]) -> dict[str, list[int]]:

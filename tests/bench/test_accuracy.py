@@ -6,17 +6,7 @@ import re
 
 import pytest
 
-from smartsearch.bench.accuracy import (
-    JUDGE,
-    READER,
-    Item,
-    Tally,
-    Usage,
-    cost,
-    estimate,
-    measure,
-    read_label,
-)
+from smartsearch.bench.accuracy import JUDGE, READER, Item, Tally, Usage, cost, estimate, measure, read_label
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.errors import UsageError
 from smartsearch.llm import Client, Endpoint, Price, ReplyCache
@@ -199,10 +189,7 @@ def test_cost_by_hand():
         JUDGE: Usage(4, 2, 0, 1_000_000, 100_000, 500_000, 50_000),
     }
     prices = {READER: Price(0.15, 0.60), JUDGE: Price(2.0, 8.0)}
-    assert cost(usage, prices) == {
-        "total": pytest.approx(0.30 + 0.30 + 2.0 + 0.8),
-        "new": pytest.approx(1.7),
-    }
+    assert cost(usage, prices) == {"total": pytest.approx(0.30 + 0.30 + 2.0 + 0.8), "new": pytest.approx(1.7)}
 
 
 def test_the_estimate_by_hand():

@@ -232,11 +232,7 @@ def test_beam_odd_records_are_survived_and_counted(tmp_path: Path) -> None:
         "1/d/0": {2},
     }
     assert dataset.dropped == {
-        "unreadable": [
-            "1/b: str, not a list of questions",
-            "1/c/1: no question",
-            "1/c/2: no question",
-        ],
+        "unreadable": ["1/b: str, not a list of questions", "1/c/1: no question", "1/c/2: no question"],
         "malformed": ["1/d/0: true", "1/d/0: 1.5"],
         "absent": ["1/d/0: later"],
     }

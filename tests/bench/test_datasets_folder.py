@@ -12,8 +12,7 @@ from smartsearch.bench.types import Dataset
 from tests.transcripts.build import lines, put
 
 ANN = lines(
-    {"role": "user", "content": "The boat is called Heron."},
-    {"role": "assistant", "content": "A fine name."},
+    {"role": "user", "content": "The boat is called Heron."}, {"role": "assistant", "content": "A fine name."}
 )
 TEXT = "Bo: I keep bees.\nCy: How many hives?\nBo: Nine hives.\n"
 PODS = [

@@ -10,15 +10,7 @@ import pytest
 from smartsearch.bench import measures
 from smartsearch.bench.chunks import chunk_numbers
 from smartsearch.bench.cutting import Kept
-from smartsearch.bench.measures import (
-    Gold,
-    Resampling,
-    holm,
-    ranking_measures,
-    ranks_of,
-    recall,
-    spearman,
-)
+from smartsearch.bench.measures import Gold, Resampling, holm, ranking_measures, ranks_of, recall, spearman
 from smartsearch.types import Corpus, Turn
 
 

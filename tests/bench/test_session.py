@@ -188,8 +188,7 @@ def test_scores_of_another_time_are_found_out(chats: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("fault", "why"),
-    [("order", "candidates and scores are the same"), ("candidates", "not among the row's")],
+    ("fault", "why"), [("order", "candidates and scores are the same"), ("candidates", "not among the row's")]
 )
 def test_a_row_that_is_no_search_is_told_with_what_differs(
     chats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, why: str

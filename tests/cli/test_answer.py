@@ -16,18 +16,7 @@ import pytest
 from smartsearch.runtime import extras
 from tests.cli.conftest import AWAY, QUESTION, Ran, Run, check_golden
 from tests.cli.test_process import FAKES, environment, needs_terminal, read
-from tests.llm_server import (
-    ENDED,
-    LLMServer,
-    events,
-    hangs,
-    llm_server,
-    piece,
-    says,
-    status,
-    streams,
-    tells,
-)
+from tests.llm_server import ENDED, LLMServer, events, hangs, llm_server, piece, says, status, streams, tells
 from tests.waiting import HANG
 
 KEY = "sk-very-secret-93"

@@ -176,11 +176,7 @@ def test_moving_stays_within_the_hits(session):
 
 @pytest.mark.parametrize(
     ("name", "made"),
-    [
-        ("vi", ["vi", "+3"]),
-        ("emacs -nw", ["emacs", "-nw", "+3"]),
-        ("code --wait", ["code", "--wait", "-g"]),
-    ],
+    [("vi", ["vi", "+3"]), ("emacs -nw", ["emacs", "-nw", "+3"]), ("code --wait", ["code", "--wait", "-g"])],
 )
 def test_the_editor_opens_at_the_line(session, folder, monkeypatch, name, made):
     monkeypatch.delenv("VISUAL", raising=False)

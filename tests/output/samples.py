@@ -18,10 +18,7 @@ TIMES = {
     "rank": 35.0,
     "truncate": 5.0,
     "total": 100.0,
-} | {
-    "colbert": 10.0,
-    "crossencoder": 20.0,
-}
+} | {"colbert": 10.0, "crossencoder": 20.0}
 
 
 def turn(text: str, line: int, **values: str) -> Turn:

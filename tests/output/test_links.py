@@ -47,12 +47,7 @@ def test_terminals_with_links(env: dict[str, str], expected: bool):
 
 @pytest.mark.parametrize(
     ("choice", "terminal", "expected"),
-    [
-        ("auto", True, True),
-        ("auto", False, False),
-        ("always", False, True),
-        ("never", True, False),
-    ],
+    [("auto", True, True), ("auto", False, False), ("always", False, True), ("never", True, False)],
 )
 def test_a_pipe_has_links_only_if_it_must(choice: str, terminal: bool, expected: bool, monkeypatch):
     monkeypatch.setattr(stream.sys.stdout, "isatty", lambda: terminal, raising=False)

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recipe.pieces import Pieces
 from smartsearch.models import manifest
 from smartsearch.rank.onnx import OnnxModel
 from smartsearch.rank.static import Static, shifted
 from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.start import Clock, Pieces
+from smartsearch.training.start import Clock, OnePiece
 from smartsearch.types import Turn
 
 pytestmark = pytest.mark.torch
@@ -48,7 +49,7 @@ def test_it_learns_what_answers_and_numpy_computes_the_same(tmp_path: Path) -> N
     from recipe import static
 
     net, unseen = net_of(), talks(20, 2)
-    assert static.train(net, talks(20, 1), Clock(0, 100), 3)
+    assert static.train(net, talks(20, 1), Clock(0, 100), 3, OnePiece())
     static.write(net, tmp_path / "static.npz")
     scorer = Static(tmp_path / "static.npz", list)
     whole, made = static.report(scorer, unseen)
@@ -66,7 +67,7 @@ def test_a_run_in_pieces_ends_with_the_weights_of_the_run_in_one(tmp_path: Path)
     from recipe import static
 
     whole, some = net_of(), talks(5, 1)
-    assert static.train(whole, some, Clock(0, 6), 3)
+    assert static.train(whole, some, Clock(0, 6), 3, OnePiece())
     ends = []
     for _ in range(6):
         parts = net_of()

@@ -28,11 +28,7 @@ def asked(gold: tuple[int, ...] = (4,)) -> Asked:
 
 
 def test_candidates_are_ordered_by_each_ranker_and_by_both() -> None:
-    assert orders(asked()) == {
-        "colbert": [5, 0, 2, 4],
-        "crossencoder": [4, 0, 5, 2],
-        "rrf": [4, 0, 5, 2],
-    }
+    assert orders(asked()) == {"colbert": [5, 0, 2, 4], "crossencoder": [4, 0, 5, 2], "rrf": [4, 0, 5, 2]}
 
 
 def test_parts_are_together_the_whole(

@@ -96,11 +96,7 @@ LINE = "MIIEa1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0"
 @pytest.mark.parametrize(
     ("said", "gone", "stays"),
     [
-        (
-            ["-----BEGIN RSA PRIVATE KEY-----", LINE, LINE[::-1], "see you at 5"],
-            [LINE, LINE[::-1]],
-            "at 5",
-        ),
+        (["-----BEGIN RSA PRIVATE KEY-----", LINE, LINE[::-1], "see you at 5"], [LINE, LINE[::-1]], "at 5"),
         (["Private-Lines: 2", LINE, "thanks, 42 of them"], [LINE], "42"),
         (
             [

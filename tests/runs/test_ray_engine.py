@@ -90,10 +90,7 @@ def test_ray_that_is_not_installed_is_an_error_with_the_command(monkeypatch: pyt
     [
         (ConnectionError("Could not find any running Ray instance."), "no Ray cluster is running on this"),
         (RuntimeError("Version mismatch: The cluster was\nstarted with: Ray: 2.52.0"), "runs other versions"),
-        (
-            RuntimeError("No node info found\nmatching"),
-            "no connection to Ray (auto): No node info found",
-        ),
+        (RuntimeError("No node info found\nmatching"), "no connection to Ray (auto): No node info found"),
     ],
 )
 def test_a_cluster_that_cannot_be_joined_is_told_in_one_line(error: Exception, said: str):

@@ -12,8 +12,9 @@ import pytest
 
 from recipe import rankers
 from recipe.data import write_groups
+from recipe.pieces import OtherRun, Pieces
 from smartsearch.training.chats import Group
-from smartsearch.training.start import Learner, OtherRun, Pieces, Plan, fit
+from smartsearch.training.start import Learner, Plan, fit
 from tests.rank import tiny
 
 pytestmark = pytest.mark.torch

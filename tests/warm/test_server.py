@@ -203,8 +203,7 @@ def test_what_a_question_left_is_read_ahead_unless_it_is_too_much(
 
 
 @pytest.mark.parametrize(
-    ("config", "wanted"),
-    [(Config(), True), (Config(semantic="off"), False), (Config(typed=False), False)],
+    ("config", "wanted"), [(Config(), True), (Config(semantic="off"), False), (Config(typed=False), False)]
 )
 def test_what_was_asked_by_meaning_is_read_ahead(
     asked: Ask, monkeypatch: pytest.MonkeyPatch, config: Config, wanted: bool

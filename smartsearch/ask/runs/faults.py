@@ -1,4 +1,4 @@
-"""What goes wrong where a run's files lie, in the user's words: disk full, permission denied, no bucket."""
+"""Errors of the storage of a run, in the user's words: disk full, permission denied, no bucket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StorageError(SmartsearchError):
 
 
 class _Fault(NamedTuple):
-    """One thing that goes wrong, what is said of it, and how it is told from an error's number or text."""
+    """One kind of fault, its message, and the error numbers or words that tell it."""
 
     kind: str
     said: str

@@ -52,7 +52,7 @@ class RunFolder:
     """The files of one shard in a folder or below a URI.
 
     `complete` are the tasks that are done, `count` the lines that are, those of other tasks included, and
-    `failed` how many of them in vain.
+    `failed` how many of those failed.
     """
 
     def __init__(self, place: str, shard: Shard, *, parquet: bool = False) -> None:
@@ -78,7 +78,7 @@ class RunFolder:
     def alone(self) -> Iterator[None]:
         """Keep other processes of this machine from this shard. Raises UsageError where one is at work."""
         if not isinstance(self._storage, Local):
-            yield  # whoever else writes there, writes the same
+            yield  # another writer writes the same
             return
         name = Path(self._storage.place) / f".lock-{self.shard}"
         with faults(self.place):
@@ -99,7 +99,7 @@ class RunFolder:
 
     @property
     def now(self) -> str:
-        """The day that the run counts from, as the plan of any shard has it; empty before the first."""
+        """The day that the run counts from, by the plan of any shard; empty before the first plan."""
         for name in self._plans():
             held = _object(self._storage.read(name), self._storage.where(name))
             return str(held.get("config", {}).get("now", ""))
@@ -109,7 +109,7 @@ class RunFolder:
         return [name for name in self._storage.names("") if name.startswith("plan-")]
 
     def begin(self, identity: Json) -> None:
-        """Make the folder this run's. Raises UsageError when it is another's: what differs is named."""
+        """Make the folder this run's. Raises UsageError, naming what differs, for another run's folder."""
         others = self._plans()
         if self.plan_name in others:
             held = _object(self._storage.read(self.plan_name), self._storage.where(self.plan_name))
@@ -159,7 +159,7 @@ class RunFolder:
         return self._storage.exists(self.answers_name)
 
     def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> None:
-        """See what was done before. With `retry_failed` the records of failed lines go, to be done again."""
+        """Find what was done before. With `retry_failed` drop the records of failed lines, to redo them."""
         wanted = set(tasks)
         if self._storage.exists(self.answers_name):
             self._reopen(plan, wanted)
@@ -201,7 +201,7 @@ class RunFolder:
             self._open[task] = kept
 
     def _reopen(self, plan: Plan, tasks: set[int]) -> None:
-        """Cut the answers of a complete run into parts again; those that parts hold too just go.
+        """Split the answers of a complete run into parts again; answers that parts hold too are just removed.
 
         Raises UsageError for answers that this run did not write.
         """
@@ -255,14 +255,14 @@ class RunFolder:
         return True
 
     def close(self, task: int, inputs: Iterable[Input]) -> None:
-        """All answers of a task are there: write it."""
+        """Write a task whose answers are all there."""
         self._note(task, inputs)
         self._write(task)
         self._open.pop(task, None)
         self.complete.add(task)
 
     def _note(self, task: int, inputs: Iterable[Input]) -> None:
-        """Write which inputs are new, before any answer that rests on them."""
+        """Write the new inputs, before any answer that rests on them."""
         fresh = [one for one in dict.fromkeys(inputs) if one not in self._inputs]
         for one in fresh:
             if one.memory and self._memories.get(one.path, one.sha256) != one.sha256:
@@ -283,7 +283,7 @@ class RunFolder:
                 self._memories[one.path] = one.sha256
 
     def flush(self) -> None:
-        """Write what was answered since the last time."""
+        """Write the answers since the last flush."""
         for task in sorted(self._dirty):
             self._write(task)
         self._flushed = time.monotonic()
@@ -351,11 +351,11 @@ class RunFolder:
         self._storage.write(self.inputs_name, _list(self.inputs))
 
     def write_manifest(self, manifest: Json) -> None:
-        """Write how far the run is."""
+        """Write the manifest, which tells how far the run is."""
         self._storage.write(self.manifest_name, _indented(manifest))
 
     def drop_parts(self) -> None:
-        """The answers are written: parts are not needed any more."""
+        """Remove the parts, once the answers are written."""
         self._storage.remove_folder(self._parts)
 
 

@@ -34,14 +34,14 @@ _SAID |= {"only_speaker": "only_speakers", "role": "roles"}
 
 
 def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: dict[str, str]) -> Json:
-    """What must be the same for a run to go on: anything that an answer depends on but the transcripts."""
+    """What must not change for a run to go on: all that an answer depends on, except the transcripts."""
     questions = plan.questions
     searched = {name: value for name, value in vars(source).items() if name not in ("indexed", "own")}
     del searched["filters"]
     searched |= {_SAID.get(name, name): getattr(source.filters, name) for name in NAMES}
     settings = batch.settings(config)
     if config.system == Config.system:
-        del settings["system"]  # as runs have it that were begun before there were others
+        del settings["system"]  # runs that are older than the setting lack it
     made = {
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,
@@ -56,13 +56,13 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
         "config": settings,
         "models": models,
     }
-    whole: Json = orjson.loads(record.dumps(made))  # with lists for tuples, as a plan that is read again
+    whole: Json = orjson.loads(record.dumps(made))  # with lists for tuples, as a plan that was read back
     return whole
 
 
 @dataclass
 class Tally:
-    """What the records of a run come to."""
+    """Sums up the records of a run."""
 
     answered: int = 0
     found: int = 0  # answered with at least one turn
@@ -110,7 +110,7 @@ class Tally:
         }
 
     def digests(self) -> Json:
-        """Of all records in order: as they are, and without what another run need not repeat."""
+        """Hashes of all records in order: as they are, and without what differs from run to run."""
         return {"sha256": self._whole.hexdigest(), "sha256_without_timing": self._comparable.hexdigest()}
 
     def details(self) -> Json:
@@ -139,7 +139,7 @@ class Session:
     worker_peak_bytes: int = 0
 
     def value(self) -> Json:
-        """As JSON, with questions a second."""
+        """As JSON, with questions per second."""
         rate = round(self.done / self.seconds, 3) if self.seconds else 0.0
         return {**asdict(self), "seconds": round(self.seconds, 1), "per_second": rate}
 

@@ -53,8 +53,8 @@ def schema() -> Any:
 def write(records: Iterable[bytes], out: BinaryIO) -> None:
     """Write the records, a JSON object each, as one file in their order.
 
-    The same records give the same bytes under one version of pyarrow. Nothing is closed. Raises ValueError
-    for a record that is no JSON object, and what `out` raises.
+    The same records give the same bytes under one version of pyarrow. `out` stays open. Raises ValueError
+    for a record that is not a JSON object, and what `out` raises.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -86,7 +86,7 @@ def _groups(records: Iterable[bytes]) -> Iterator[list[dict[str, Any]]]:
 
 
 def row(raw: bytes) -> dict[str, Any]:
-    """One record as a row; null where it does not say. Raises ValueError for what is no JSON object."""
+    """One record as a row; null where it does not say. Raises ValueError for anything but a JSON object."""
     import orjson
 
     record = orjson.loads(raw)
@@ -94,7 +94,7 @@ def row(raw: bytes) -> dict[str, Any]:
         raise ValueError("not a JSON object")  # noqa: TRY004 - bad data, as orjson's own error
     budget, identity = record.get("budget") or {}, record.get("id")
     hits = [hit | (hit.get("scores") or {}) for hit in record["hits"]] if "hits" in record else None
-    return record | {  # what is no column is left out by the schema
+    return record | {  # the schema leaves out what is not a column
         "id": None if identity is None else str(identity),
         "used_words": budget.get("used_words"),
         "used_tokens": budget.get("used_tokens"),

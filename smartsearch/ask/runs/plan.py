@@ -22,9 +22,9 @@ from smartsearch.errors import InputError, SmartsearchError, UsageError
 from smartsearch.types import Identity
 
 TASK_LINES = 32
-"""Most lines of a task: what Ray hands out at a time, and does again when an actor is lost."""
+"""The most lines of a task, the unit that Ray hands out and repeats when an actor is lost."""
 TASKS = 64
-"""As many tasks there are at least, for workers to share, where there are as many lines."""
+"""The least number of tasks, so that workers can share, where there are as many lines."""
 UNSCOPED = ("now", "speaker")
 """Filters that do not decide what is read."""
 
@@ -114,7 +114,7 @@ def read(path: Path) -> Questions:
 
 
 def _key(questions: Questions, number: int, raw: bytes, seen: dict[Identity, int]) -> object:
-    """What decides where a line is searched; it is noted as refused where it cannot be asked."""
+    """The key of where a line is searched; a line that cannot be asked is noted as refused."""
     identity: Identity | None = None
     try:
         values = batch.values_of(raw)
@@ -157,7 +157,7 @@ class Plan:
         return [self.questions.lines[place] for place in self._tasks[number]]
 
     def task(self, number: int, without: Iterable[int] = ()) -> Task:
-        """A task with its lines, but for those that need not be done."""
+        """A task with its lines, `without` those that need not be done."""
         left = set(self.lines(number)) - set(without)
         places = [place for place in self._tasks[number] if self.questions.lines[place] in left]
         return Task(number, tuple(self.questions.items(places)))

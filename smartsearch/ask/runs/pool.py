@@ -16,9 +16,9 @@ from smartsearch.ask.runs.supervise import Closed, Keeper
 from smartsearch.ask.runs.types import Answer, Report, Setup, Task
 
 WORKER_BYTES = 1200 * 2**20
-"""Memory that a worker is given where their number is ours to choose (benchmarks/reports/scale.md)."""
+"""Memory reckoned per worker where we choose their number (benchmarks/reports/scale.md)."""
 AHEAD = 4
-"""Answers a worker may be ahead of whoever writes them: a slow disk slows the workers and fills no memory."""
+"""Answers that may wait to be written, per worker: a slow disk then slows the workers and fills no memory."""
 
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -33,7 +33,7 @@ def sized(cores: int, tasks: int, workers: int = 0) -> tuple[int, int]:
 
 
 def free_memory() -> int:
-    """Bytes this process and its children may still take; a large number where that cannot be told."""
+    """Bytes this process and its children may still take; a large number where that is unknown."""
     found = [1 << 62]
     with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -100,7 +100,7 @@ def run(
 
 
 class _Shares:
-    """A contiguous share of the tasks for each worker; who is done takes from the end of the longest."""
+    """A contiguous share of the tasks for each worker; an idle worker takes from the end of the longest."""
 
     def __init__(self, numbers: Sequence[int], workers: int) -> None:
         total = len(numbers)
@@ -109,7 +109,7 @@ class _Shares:
         self._lock = threading.Lock()
 
     def next(self, place: int) -> int | None:
-        """The next task of the worker at `place`, None when there is none."""
+        """The next task of the worker at `place`, None when all are taken."""
         with self._lock:
             if self._left[place]:
                 return self._left[place].popleft()
@@ -118,7 +118,7 @@ class _Shares:
 
 
 def usable_cores(cores: int) -> int:
-    """Of these cores those that a container's quota lets us use (cgroup v2)."""
+    """`cores`, or fewer if a container's quota allows fewer (cgroup v2)."""
     with suppress(OSError, ValueError):
         quota, period = (_CGROUP / "cpu.max").read_text(encoding="ascii").split()
         cores = min(cores, max(1, int(quota) // int(period)))

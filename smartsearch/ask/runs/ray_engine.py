@@ -109,7 +109,7 @@ def _lost(item: Item) -> Answer:
 
 
 def _pass(tasks: Sequence[Task], setup: Setup, workers: int, threads: int) -> Iterator[Report]:
-    """What Ray Data brings back of these tasks: all but those whose actor died each time."""
+    """The reports that Ray Data brings back: of all tasks but those whose actor died each time."""
     if not tasks:
         return
     import ray
@@ -119,14 +119,14 @@ def _pass(tasks: Sequence[Task], setup: Setup, workers: int, threads: int) -> It
     context = DataContext.get_current()
     context.enable_progress_bars = False
     context.max_errored_blocks = -1
-    context.execution_no_progress_timeout_s = -1  # a task may take long, and so may a machine that is to come
+    context.execution_no_progress_timeout_s = -1  # a task may take long, and a new machine may come late
     rows = [{"task": pickle.dumps(task)} for task in tasks]
     size = min(workers, len(rows))
     try:
         data = ray.data.from_items(rows, override_num_blocks=len(rows))
         _hush_data()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of max_task_retries, which has no other place up to Ray 2.63
+            warnings.simplefilter("ignore")  # max_task_retries has no other place up to Ray 2.63
             done = data.map_batches(
                 Actor,
                 batch_size=1,
@@ -166,7 +166,7 @@ class Actor:
         return {"report": [pickle.dumps(report)]}
 
     def __del__(self) -> None:
-        """Ray Data has no other word for an actor that is no longer needed."""
+        """Ray Data deletes an actor it no longer needs, and tells it in no other way."""
         self._worker.dismiss()
 
     def _check_version(self) -> None:
@@ -245,12 +245,12 @@ def _head_watched(head: str) -> Iterator[None]:
         yield
     finally:
         over.set()
-        watcher.join()  # a signal of its that came later would end the process
+        watcher.join()  # a later signal would end the process
         signal.signal(signal.SIGUSR1, before)
 
 
 def _where(address: str, cpus: int) -> dict[str, Any]:
-    """The arguments of ray.init for an address. Raises UsageError where nobody listens."""
+    """The arguments of ray.init for an address. Raises UsageError where no cluster answers."""
     if address in ("", "local"):
         return {
             "address": "local",
@@ -275,12 +275,12 @@ def _where(address: str, cpus: int) -> dict[str, Any]:
 
 
 def _prepare_environment(*, local: bool) -> None:
-    """What Ray reads from the environment when it is imported; what the user has set stays."""
+    """Set what Ray reads from the environment at import; the user's own values stay."""
     given = {
-        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # what Ray will do, and warns of until it does
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray's future default; without it Ray warns
         "RAY_BACKEND_LOG_LEVEL": "info" if _debugging() else "fatal",
     }
-    if local:  # its ports are open to the network: only who knows the word may run anything there
+    if local:  # its ports are open to the network: the token keeps others out
         given |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     for name, value in given.items():
         os.environ.setdefault(name, value)
@@ -288,7 +288,7 @@ def _prepare_environment(*, local: bool) -> None:
 
 @contextmanager
 def _own_sigterm() -> Iterator[None]:
-    """Keep the handler that ray.init replaces; a signal that meets Ray's, which exits, is given to it."""
+    """Keep the SIGTERM handler that ray.init replaces; it also gets a signal that Ray's handler caught."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

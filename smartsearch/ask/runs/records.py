@@ -12,7 +12,7 @@ from smartsearch.output import record
 from smartsearch.types import Answered, Identity
 
 UNEQUAL = ("timing_ms",)
-"""Keys of a record that another run of the same question need not repeat."""
+"""Keys of a record that may differ when the same question is asked again."""
 
 
 def answered(outcome: Answered, config: Config, memory: Input | None = None) -> Answer:
@@ -33,5 +33,5 @@ def failed(
 
 
 def comparable(value: dict[str, Any], keys: Sequence[str] = UNEQUAL) -> bytes:
-    """A record as bytes without what another run need not repeat."""
+    """A record as bytes, without the keys that may differ from run to run."""
     return record.dumps({key: item for key, item in value.items() if key not in keys}).encode()

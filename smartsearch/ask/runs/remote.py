@@ -1,7 +1,7 @@
 """A folder of object storage, HDFS or another service by its URI, as fsspec opens it.
 
-One put makes or replaces an object, so nobody sees half of it. Where there are folders and renames (HDFS,
-sftp) a temporary file is moved; HDFS cannot move onto a file, so the old one goes a moment earlier.
+An object store makes or replaces an object in one put, so no reader sees half of it. Where there are folders
+and renames (HDFS, sftp) a temporary file is moved; HDFS cannot move onto a file, so the old one goes first.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Remote(Files):
     """A folder by its URI."""
 
     def __init__(self, place: str) -> None:
-        """Raises StorageError: no such scheme, a package or bucket that is missing."""
+        """Raises StorageError for an unknown scheme and for a missing package or bucket."""
         super().__init__(place)
         self._system, self._base = _opened(place)
 
@@ -138,7 +138,7 @@ class Remote(Files):
             return ""
 
     def _listed(self, path: str, *, deep: bool = False) -> list[dict[str, Any]]:
-        """The files in a folder as they are now, or all below: fsspec keeps lists, and others write there."""
+        """The files in a folder now, or all below: fsspec caches lists, and others write there."""
         self._system.invalidate_cache()
         with contextlib.suppress(FileNotFoundError):
             if not deep:
@@ -151,7 +151,7 @@ class Remote(Files):
         return []
 
     def _need_bucket(self) -> None:
-        """That the bucket is there: of a file in it, S3 says only that it is not. Raises OSError."""
+        """Raise OSError if the bucket is missing: for a file in it, S3 says only that the file is missing."""
         bucket = self._base.partition("/")[0]
         if "s3" in self._system.protocol and not self._system.exists(bucket):
             raise OSError("NoSuchBucket")

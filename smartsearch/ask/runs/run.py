@@ -26,7 +26,7 @@ Engine = Callable[[Sequence[int], Callable[[int], Task]], Iterator[pool.Event]]
 
 @dataclass
 class Shift:
-    """A process at work on a shard: what it has to do and how far it is."""
+    """One process's work on a shard: its tasks, and how far it is."""
 
     folder: RunFolder
     plan: Plan
@@ -46,7 +46,7 @@ class Shift:
         return sum(len(self.plan.places(task)) for task in self.tasks)
 
     def begin(self) -> Json | None:
-        """Take the folder and see what is done; the manifest if all is. Raises UsageError, InputError."""
+        """Take the folder and find what is done; the manifest if all is. Raises UsageError, InputError."""
         self.folder.begin(self.identity)
         held = self.folder.manifest
         if held is not None:
@@ -59,7 +59,7 @@ class Shift:
         return None
 
     def work(self, engine: Engine, step: Callable[[Answer], None]) -> None:
-        """Do what is left; each answer is written and then told to `step`.
+        """Do what is left; write each answer, then tell `step`.
 
         Raises what ended the engine, KeyboardInterrupt too; what was answered is written all the same.
         """
@@ -134,13 +134,13 @@ class Shift:
             self._note("running")
 
     def _put(self, task: int, answer: Answer, step: Callable[[Answer], None]) -> None:
-        """Note an answer once: a report repeats those that came one by one, and may come twice itself."""
+        """Note an answer once: a report repeats answers that came one by one, and may itself come twice."""
         if self.folder.put(task, answer):
             self.session.done += 1
             step(answer)
 
     def _stop(self) -> None:
-        """Write what there is; a disk that is full is what ended the run, and is told as that."""
+        """Write what was answered; errors are dropped, for the one that ended the run is told."""
         try:
             self.folder.flush()
             self._note("stopped")

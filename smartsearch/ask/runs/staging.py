@@ -1,7 +1,7 @@
 """Transcripts that lie in object storage, fetched to a temporary folder so that the reader can map them.
 
-The folder is `smartsearch-stage-PID-...` in the temporary folder (`TMPDIR`). `sweep` removes it when its
-process has ended, in whatever way: whoever started the process calls it, and the next Staging on the machine.
+The folder is `smartsearch-stage-PID-...` in the temporary folder (`TMPDIR`). `sweep` removes it once its
+process has ended, however that was: the process that started it calls `sweep`, and so does the next Staging.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from smartsearch.types import Result, Skipped, changed
 
 PREFIX = "smartsearch-stage-"
 LIMIT = 4 << 30
-"""Bytes of copies that are kept: a few of the largest files that can be read."""
+"""Bytes of copies that are kept: room for a few of the largest readable files."""
 _AT_ONCE = 8
-"""Files fetched side by side: small objects cost a round trip each, which is what takes the time."""
+"""Files fetched at the same time: the round trips of small objects take most of the time."""
 _BLOCK = 1 << 20
 
 
@@ -93,7 +93,7 @@ class Staging:
         except StorageError as error:
             if error.kind != "disk_full" or not self._make_room(0, 0):
                 raise
-        return self._fetched(uri)  # the disk is smaller than the limit
+        return self._fetched(uri)  # the disk was smaller than the limit
 
     def _fetched(self, uri: str) -> _Copy:
         """A copy of what is at a URI, whole; one that fails leaves nothing."""
@@ -119,7 +119,7 @@ class Staging:
         return _Copy(uri, made / base, count, tuple(refused))
 
     def _chosen(self, listed: Iterable[str], uri: str) -> tuple[list[str], list[Skipped]]:
-        """Which files are fetched, and which cannot lie on a disk under their names."""
+        """The files to fetch, and those whose names no disk can hold."""
         everything = sorted(listed)
         folders = {name[:at] for name in everything for at, char in enumerate(name) if char == "/"}
         names, refused = [], []
@@ -136,7 +136,7 @@ class Staging:
         return is_archive(name) or any(selection.takes(name, name) for selection in self._wanted)
 
     def _make_room(self, more: int, limit: int) -> bool:
-        """Drop the copies used longest ago, none that is asked for now; whether any was dropped."""
+        """Drop the copies used longest ago, but none that is asked for now; whether any was dropped."""
         held = sum(copy.bytes for copy in self._kept.values())
         dropped = False
         for uri in [uri for uri in self._kept if uri not in self._asked]:
@@ -204,14 +204,14 @@ def _fetch(remote: Remote, name: str, place: Path, size: int | None, where: str)
 
 
 def _blocks(remote: Remote, name: str) -> Iterator[bytes]:
-    """The bytes of a file; what goes wrong with them is no fault of whoever writes them down."""
+    """The bytes of a file; errors of reading are told as the storage's, not as the disk's."""
     with remote.open_read(name) as file:
         while block := file.read(_BLOCK):
             yield block
 
 
 def _held() -> Path:
-    """A new folder, locked as long as this process lives: nobody sweeps it."""
+    """A new folder, locked as long as this process lives, so that `sweep` leaves it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_top()))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked

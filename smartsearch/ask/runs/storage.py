@@ -1,6 +1,6 @@
 """Files of a run: what every place can do with them, and a local folder (NFS too).
 
-A file is written whole or not at all: who reads it sees what was there before or what is there now.
+A file is written whole or not at all: a reader sees the old file or the new one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A worker process is kept at work: started, watched, replaced; what ends it again and again is left out."""
+"""Keeps a worker process at work: starts, watches and replaces it, and leaves out what ends it repeatedly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STARTING = 300.0
 """Seconds that a process may take to start and to load the models."""
 _WORDS = 1 << 16  # bytes: a dump of every thread's stack
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-_BLAS = {"OPENBLAS_NUM_THREADS": "1"}  # where nobody has set it: see __main__
+_BLAS = {"OPENBLAS_NUM_THREADS": "1"}  # unless it is set: see __main__
 _FEWER = "fewer --workers leave more memory to each"
 
 Step = tuple[str, Any]
@@ -64,7 +64,7 @@ class Keeper:
 
     @property
     def pid(self) -> int:
-        """The number of the process, 0 while there is none."""
+        """The number of the process, 0 while none runs."""
         return self._worker.pid if self._worker else 0
 
     def work(self, task: Task, put: Put | None = None) -> Report:
@@ -93,7 +93,7 @@ class Keeper:
         return Report(task.number, in_order, tuple(inputs), deaths, peak)
 
     def dismiss(self) -> None:
-        """Nothing is left to do: the process may write what it holds back (vectors of turns) and end."""
+        """Let the process write what it still holds (vectors of turns), and end it: no task is left."""
         if self._worker is not None:
             self._worker.dismiss(GOODBYE)
         self.close()
@@ -104,7 +104,7 @@ class Keeper:
         self._end()
 
     def _pass(self, items: tuple[Item, ...], note: Put, inputs: list[Input]) -> int | _Death:
-        """Have the lines answered; the worker's peak memory in bytes, or how it ended before."""
+        """Have the lines answered; gives the worker's peak memory in bytes, or its death."""
         at, patience = _UNREADY[0], STARTING
         try:
             if self._worker is None:
@@ -135,7 +135,7 @@ class Keeper:
             return self._ended(at, self._fate())
 
     def _ended(self, at: Step, how: str) -> _Death:
-        """Have no process; the next pass starts one. Raises Closed where that was wanted."""
+        """Forget the process; the next pass starts one. Raises Closed after `close`."""
         self._end()
         self._worker = None
         if self._closed.is_set():
@@ -153,7 +153,7 @@ class Keeper:
         return self._setup.config.timeout or self._setup.limit
 
     def _start(self) -> None:
-        """Have a new process, which says when it is idle. Raises SmartsearchError, and Closed."""
+        """Start a process, which says when it is idle. Raises SmartsearchError, and Closed."""
         if self._closed.is_set():
             raise Closed
         self._printed.seek(0)
@@ -176,7 +176,7 @@ class Keeper:
         return self._worker.fate()
 
     def _blame(self, death: _Death, left: tuple[Item, ...]) -> Answer | None:
-        """Count a death for the step that it ended; the answer of a question that is given up, if it is.
+        """Count a death against its step; gives the answer of a question that is now given up.
 
         Raises SmartsearchError where processes die before they are ready.
         """
@@ -200,7 +200,7 @@ class Keeper:
         raise SmartsearchError(": ".join([said, *lines[-1:]]), hint=hint, kind=worker.DIED)
 
     def _well(self) -> None:
-        """A process that answers was ready: what came before does not count against the next."""
+        """Forget earlier failed starts: this process answered, so it was ready."""
         for unready in _UNREADY:
             self._tries.pop(unready, None)
 

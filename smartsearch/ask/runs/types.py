@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from smartsearch.config import Config
 
 LIMIT = 600.0
-"""Seconds that one file or one question may take before its worker counts as hung."""
+"""Seconds for one file or one question; after that its worker counts as hung."""
 
 TRIES = 3
-"""How often in a row a file or question may end its worker, or be read too long, before it is given up."""
+"""A file or question is given up after it has ended its worker, or taken too long, this often in a row."""
 GRACE = 5.0
 """Seconds beyond a limit after which a worker that has not come back ends itself."""
 

@@ -1,6 +1,6 @@
 """The process that holds the models and answers tasks.
 
-It says each step before it takes it, so that the process that started it knows where it died (supervise.py).
+It announces each step, so that the process that started it knows where it died (supervise.py).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Answerer:
         """As `answer`; None where reading a file took too long."""
         try:
             answer = self._answer(item)
-            _alarm(0.0)  # here, where one that rings at the last moment is met below
+            _alarm(0.0)  # here, so that a late alarm is caught below
             return answer
         except SearchTimeout as error:
             if not self._reading:
@@ -117,7 +117,7 @@ class Answerer:
         return None
 
     def end(self) -> None:
-        """All files are read; what follows is the question's own time."""
+        """All files are read; from here on the question's own time runs."""
         self._slow.pop(self._reading, None)
         self._reading = ""
         self._step("asking", self._line)
@@ -136,7 +136,7 @@ class Answerer:
             self.refused[path] = Skipped(path, "timeout", said)
 
     def _tell_input(self, path: str, shown: str) -> None:
-        """Tell what was read, once while it stays as it is; of what lies in an archive, the archive."""
+        """Tell what was read, once per state of the file; of a file in an archive, the archive."""
         file = Path(path)
         while not file.is_file() and file != file.parent:
             file, shown = file.parent, os.path.dirname(shown)  # noqa: PTH120 - as the user types it
@@ -147,7 +147,7 @@ class Answerer:
                 return
             digest = _sha256(file)
         except OSError:
-            return  # whoever reads it reports that
+            return  # the reader reports that
         self._hashed.add(known)
         self._step("input", Input(shown, digest))
 
@@ -186,7 +186,7 @@ def begin(given: tuple[Setup, int], tell: worker.Tell) -> Callable[[tuple[Any, .
     memory. Raises what every question would meet.
     """
     setup, threads = given
-    with contextlib.suppress(OSError):  # where memory runs out, the process with the least to lose goes
+    with contextlib.suppress(OSError):  # where memory runs out, a worker should go first
         Path("/proc/self/oom_score_adj").write_text("900")
     try:
         os.chdir(setup.cwd)
@@ -201,7 +201,7 @@ def begin(given: tuple[Setup, int], tell: worker.Tell) -> Callable[[tuple[Any, .
 
     def told(result: JobResult) -> None:
         if not result.foreseen:
-            os._exit(1)  # as any death: its line is tried again, then given up
+            os._exit(1)  # as any death: the line is tried again, then given up
         tell(result.error or ("done", peak_bytes()))
 
     return lambda task: Job(partial(answerer.work, *task), told)

@@ -86,7 +86,7 @@ def here(request: Request) -> Request:
 
 
 def status(path: Path) -> Json | None:
-    """What the server of that socket says of itself, None where it does not answer."""
+    """The status of the server at that socket, None where it does not answer."""
     try:
         with _connected(path) as connection:
             hello = wire.hear(connection, wire.REQUEST_BYTES)
@@ -177,9 +177,9 @@ def _reason(told: object) -> str:
 
 
 def launch(spot: place.Spot, config: Config, left: Request | None = None) -> subprocess.Popen[bytes] | None:
-    """Start a server in the background, which nobody waits for here; None where one runs or starts already.
+    """Start a server in the background, without waiting for it; None where one runs or starts already.
 
-    With `left`, the question that leaves it behind, it is a spare one (cli/serve.py). Raises OSError.
+    With `left`, the question that leaves it behind, it is a spare server (cli/serve.py). Raises OSError.
     """
     import subprocess
     import tempfile
@@ -197,7 +197,7 @@ def launch(spot: place.Spot, config: Config, left: Request | None = None) -> sub
     }
     given = [f"{name}={value}" for name, value in options.items() if value]
     try:
-        spot.socket.unlink(missing_ok=True)  # of one that was killed: nobody is to ask it meanwhile
+        spot.socket.unlink(missing_ok=True)  # of a killed server: no command should ask it meanwhile
         with open(_log(spot.log), "ab") as log, tempfile.TemporaryFile() as stdin:
             if left is not None:
                 stdin.write(wire.packed(left))
@@ -218,7 +218,7 @@ def launch(spot: place.Spot, config: Config, left: Request | None = None) -> sub
 
 
 def _start(spot: place.Spot, config: Config) -> None:
-    """Have a server start and wait until it listens. Raises NotWarm and OSError."""
+    """Start a server and wait until it listens. Raises NotWarm and OSError."""
     try:
         process = launch(spot, config)
     except OSError as error:

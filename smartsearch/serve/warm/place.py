@@ -1,8 +1,8 @@
 """Where to find a warm process: the private folder, the names of its files, the lock that it holds.
 
 There is one process per user, version and set of models: `KEY.sock` is its socket, `KEY.lock` is locked as
-long as it lives and says what it is, `KEY.log` holds what it said when it was started in the background. Who
-starts one in the background takes the lock for it, and so many who try at once start one.
+long as it lives and says what it is, `KEY.log` holds what it said when it was started in the background. A
+command that starts one in the background takes the lock for it, so commands that try at once start only one.
 """
 
 from __future__ import annotations
@@ -132,14 +132,14 @@ def about(config: Config, pid: int | None = None) -> Json:
 def hold(path: Path, about: Json) -> int | None:
     """Lock `path` for as long as this process lives and write `about` into it; None if another holds it.
 
-    A lock that whoever started this process took for it is taken over. Raises OSError.
+    A lock that the parent took for this process is taken over. Raises OSError.
     """
     import fcntl
 
     lock = _inherited(path)
     if lock is None:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        for _ in range(LOCK_TRIES):  # whoever asks for the holder locks it for a moment
+        for _ in range(LOCK_TRIES):  # `holder` locks it for a moment
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break

@@ -49,9 +49,9 @@ CLIENTS = 8
 PATIENCE = 10.0
 """Seconds for a client to send what it announced or to take its answer, and for all of them at the end."""
 HUNG = 20.0
-"""Seconds without a step of Python's after which a process that works ends itself: its clients have gone."""
+"""A working process ends itself after this many seconds without a step of Python: its clients have gone."""
 AHEAD = 4
-"""Windows of turns that are read ahead at a time: some 10 ms, which is what a question may have to wait."""
+"""Windows of turns read ahead at a time: some 10 ms, the most that a question then waits."""
 PAUSE = 0.01
 """Seconds between: half of a core is left to others."""
 AHEAD_BYTES = 2**30
@@ -63,7 +63,7 @@ TIMES = 40
 
 
 class Files:
-    """The program and the models of a process on the disk, as they are when this is made."""
+    """The files of the program and its models, as they are when this is made."""
 
     def __init__(self, config: Config) -> None:
         from smartsearch.models import profiles
@@ -84,7 +84,7 @@ class Files:
 
 
 class _Unsuited(SmartsearchError):
-    """A question that this process must not answer; no message where the command need not tell why."""
+    """A question that this process must not answer; without a message the command tells no reason."""
 
 
 class Server:
@@ -119,7 +119,7 @@ class Server:
         self._ending = True
 
     def _asked(self, idle: float) -> Iterator[Job]:
-        """The questions as they come, until it is time to end."""
+        """The questions as they arrive, until it is time to end."""
         while not self._ending and self._fits():
             until = time.monotonic() + (idle or math.inf)
             while self._jobs.empty() and not self._ending and time.monotonic() < until and self._read_ahead():
@@ -167,7 +167,7 @@ class Server:
         return not self._most or size * TIMES < self._most / 2
 
     def _fits(self) -> bool:
-        """Whether this process holds no more than it may, if need be without the transcripts it held."""
+        """Whether this process stays within its memory, if need be by dropping its transcripts."""
         if not self._most or resident_bytes() <= self._most:
             return True
         self._ahead, self._shelf = None, Shelf()
@@ -175,7 +175,7 @@ class Server:
         return resident_bytes() <= self._most
 
     def _readable(self, config: Config) -> tuple[Haystack, Scorer] | None:
-        """What of the question just answered may be read ahead, and by what."""
+        """The transcripts of the last question and the scorer that may read them ahead, if any."""
         haystack = self._shelf.latest
         wanted = config.typed and config.semantic != "off" and "colbert" in config.rank
         if haystack is None or not wanted or not len(haystack):
@@ -184,7 +184,7 @@ class Server:
         return (haystack, colbert) if colbert and colbert.vectors else None
 
     def finish(self) -> None:
-        """Tell those who wait that there is no answer, and let what is being sent arrive, within bounds."""
+        """Tell waiting clients that there is no answer, and let replies under way arrive, for a while."""
         until = time.monotonic() + PATIENCE
         for _ in range(CLIENTS):
             while not self._room.acquire(timeout=0.05):
@@ -284,7 +284,7 @@ class Server:
         wire.say(connection, _reply(outcome))
 
     def _waited(self, connection: socket.socket, job: Job, told: queue.SimpleQueue[JobResult]) -> JobResult:
-        """What came of a job, with signs of life to its client meanwhile. Raises OSError when it goes."""
+        """The result of a job; meanwhile its client gets signs of life. Raises OSError when it goes."""
         while True:
             with contextlib.suppress(queue.Empty):
                 return told.get(timeout=wire.ALIVE_EVERY)
@@ -292,9 +292,9 @@ class Server:
             wire.send(connection, b"")
 
     def _check(self, request: object) -> None:
-        """Raises ValueError and ConfigError for what is no question for these models."""
+        """Raise ValueError or ConfigError for anything but a question for these models."""
         if not isinstance(request, Request) or not isinstance(request.config, Config):
-            raise ValueError("it is none")  # noqa: TRY004 - what came is wrong, not the program
+            raise ValueError("it is not a question")  # noqa: TRY004 - what came is wrong, not the program
         asked = check(request.config)
         if any(getattr(asked, name) != getattr(self._config, name) for name in (*MODELS, "cores")):
             raise ValueError("its models are others")
@@ -324,7 +324,7 @@ def _light(result: Result) -> Result:
 
 
 def _reply(outcome: JobResult) -> Json | Answer | Failure:
-    """What the client is told of a question; the SmartsearchError of a search is an answer too."""
+    """The reply to a client; a SmartsearchError of the search is an answer too."""
     error = outcome.error
     if isinstance(error, _Unsuited):
         return {"state": "unsuited", "reason": error.message}

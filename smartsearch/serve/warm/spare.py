@@ -1,7 +1,7 @@
 """The warm process that a question at a terminal leaves behind: whether it does, and what is read first.
 
-It holds little, and ends as every warm process does. Its priority is the usual one: nobody may raise a lower
-one again, and on a busy machine its answers came no sooner then than without it.
+It holds little, and ends as every warm process does. It keeps the usual priority: a lower one cannot be
+raised again, and on a busy machine its answers came no sooner than a cold search.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a command and its warm process say to each other: records, limits.
+"""The protocol of a command and its warm process: records and limits.
 
 They talk in frames (runtime/frames.py): a JSON object, or a pickled record. The server says first, as an
 object, what it is and whether it is busy. The command sends an object with `do`, or a Request; then it hears
 whether the question is accepted, sends what was piped in, if anything, and waits for an Answer, a Failure or
-an object that says why there is none.
+an object with the reason for no answer.
 """
 
 from __future__ import annotations

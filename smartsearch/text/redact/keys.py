@@ -71,7 +71,7 @@ _END = "(?![A-Za-z0-9])"
 
 
 def _begun(alphabet: str, least: int, beginnings: str) -> dict[str, str]:
-    """Patterns of keys that begin so and go on with at least so many of an alphabet, by a hint of each."""
+    """By hint, patterns of keys with these beginnings, then at least `least` characters of an alphabet."""
     return {b.lower(): f"{re.escape(b)}{alphabet}{{{least},}}" for b in beginnings.split()}
 
 
@@ -151,10 +151,10 @@ RULES = (
     Rule("password", _group(r"thin:[^\s/@:]{1,80}/([^\s@]{1,200})@"), ("thin:",)),
     Rule("token", _group(r"(?:vmess|vless|trojan|ssr?)://([a-z0-9+/=_-]{16,})"), ("://",)),
 )
-"""Before what goes by a name: these hold other secrets."""
+"""Rules that come before those by name: these hold other secrets."""
 
 OPENED = Rule("private key", _in_pages(_OPENED, _PUTTY), ("private key", "private-lines"))
-"""The lines of a private key that is open, whoever wrote something else behind it."""
+"""The lines of a private key without its end, even if another text follows."""
 
 _HEADER = r"authorization[\\\"']{0,3}\s{0,4}[:=]\s{0,4}[\\\"']{0,3}"
 _SCHEME = r"(?:bearer|basic|token|api-?key|digest|negotiate|ntlm|hawk|aws4-hmac-sha256)\s{1,4}"
@@ -343,7 +343,7 @@ KEYS = (
         ('"kty"', "'kty'"),
     ),
 )
-"""What looks like a key, wherever it stands."""
+"""Anything that looks like a key, wherever it stands."""
 
 BROKEN = (*HEADERS[:4], *_BEGUN)
-"""What is so long that it may go on over the end of a line."""
+"""Secrets long enough to go on over the end of a line."""

@@ -18,7 +18,7 @@ JUDGED = 200
 """Characters of a value by which it is judged."""
 
 Judge = Callable[[str, bool], bool]
-"""Whether a value, of which it is told the beginning and whether it is in quotes, can be a secret."""
+"""Whether a value can be a secret, judged by its beginning and whether it is quoted."""
 
 CODE = re.compile(
     r"[A-Za-z_]\w{0,60}(?:\.\w{1,60}){1,6}[(\[]"  # data.get('x')
@@ -112,7 +112,7 @@ def _odd(value: str) -> bool:
 
 
 _VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]{0,60}\Z|\$?\{[^{}]{0,60}\}|%[sr]\Z|<[^<>]{1,60}>\Z")
-"""What a program or a person puts a secret into, and is none."""
+"""Placeholders for a secret in a program or a text."""
 _STRONG = re.compile(r"[\w@#$%^&*!+=~?-]+[.,;:!?)\]*]{0,3}\Z")
 _RUN = re.compile(r"(?![0-9]{4}-[0-9]{2}-)(?:base64:|s%3a)?[A-Za-z0-9_+=%-]{10,}")
 _MORE = re.compile(r"(?:[,;]|[^,;](?: ?[,/]| (?:and|or|to|und|oder|\?\?|\|\|)(?= ))) {1,4}")
@@ -141,7 +141,7 @@ Fits = Callable[[str, int, int], bool] | None
 def named(name: str, *joints: Joint, fits: Fits = None) -> Callable[[Page], Iterator[Span]]:
     """The values behind a name; of the joints the first that leads to a value that is believed.
 
-    Names and joints are looked for in lower case; what is no name for all that, `fits` tells.
+    Names and joints are looked for in lower case; `fits` can refuse a name.
     """
     names = re.compile(name)
 

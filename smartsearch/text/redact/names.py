@@ -306,11 +306,7 @@ TOKENS = (
     ),
     Rule("token", named(SESSION, joint(ASSIGNED, keylike)), ("sess",)),
     Rule("password", named(r"psk", joint(ASSIGNED, mixed), joint(IS, mixed)), ("psk",)),
-    Rule(
-        "password",
-        named(r"secret", joint(r"[^\S\n][057][^\S\n]", strong)),
-        ("secret",),
-    ),
+    Rule("password", named(r"secret", joint(r"[^\S\n][057][^\S\n]", strong)), ("secret",)),
     Rule("token", named(rf"--[a-z-]{{0,20}}(?:{TOKEN})", joint("[ =]", keylike)), ("--",)),
 )
 """Tokens and keys by their name."""
@@ -322,11 +318,7 @@ CARRIED = (
         named(PHRASE, joint(rf"{ASSIGNED}|{IS}|\s+", listing, Values.phrase)),
         ("phrase", "mnemonic", "d words", "y words", "p words", "t words"),
     ),
-    Rule(
-        "password",
-        named(PASSWORD, joint(_ASKED, strong, Values.line)),
-        (*_PASS_HINTS, *_ELSEWHERE_HINTS),
-    ),
+    Rule("password", named(PASSWORD, joint(_ASKED, strong, Values.line)), (*_PASS_HINTS, *_ELSEWHERE_HINTS)),
     Rule("token", named(TOKEN, joint(_ASKED, drawn, Values.line)), _TOKEN_HINTS),
 )
 """What is asked for in one turn and told in the next, and phrases that are told in several."""

@@ -49,7 +49,7 @@ def _card_end(text: str, start: int) -> int:
 
 
 def _goes_on(text: str, at: int, *, dotted: bool) -> bool:
-    """Whether a word or a decimal number goes on at `at`; between dotted groups a dot is none of it."""
+    """Whether a word or a decimal number goes on at `at`; a dot between dotted groups does not count."""
     return bool(_GOES_ON.match(text, at)) and not (dotted and text[at] == ".")
 
 
@@ -248,7 +248,7 @@ CHECKED = (Rule("card number", _cards), Rule("iban", _ibans))
 
 
 def _split_cards(page: Page) -> Iterator[Span]:
-    """Card numbers of which a part stands on the next line."""
+    """Card numbers that go on in the next line."""
     line = Page(page.text.replace("\n", " "))
     return ((start, end) for start, end in _cards(line) if "\n" in page.text[start:end])
 

@@ -29,7 +29,7 @@ _SOMETHING = re.compile(
     r"[0-9:=<>\"`|\t@#$%^&*+~_\\\[{}\x1b-]|[^\x00-\x7f]|[^A-Za-z]'|[!?][A-Za-z]|[A-Z]{16}"
     r"|hrase|nemonic|(?:eed|in|ode) is"
 )
-"""What a text has at least in which a rule finds anything: most of what people say has none of it."""
+"""Signs without which no rule finds anything: most texts have none."""
 
 Span = tuple[int, int]
 Spot = tuple[Any, ...]
@@ -137,7 +137,7 @@ class Secret:
     alone: bool
 
 
-_BROKEN = re.compile(  # lines of which the second is one word with a digit, as of a key that was too long
+_BROKEN = re.compile(  # the second line is one word with a digit, as in a key that was too long
     r"(?<=[A-Za-z0-9_+/=.-]{4})\\?\r?\n[ \t>|]{0,40}"
     r"(?=[A-Za-z_+/=.-]{0,200}[0-9])(?=[A-Za-z0-9_+/=.-]{8,}[ \t\\\"']{0,4}(?![^\r\n]))"
 )
@@ -200,5 +200,5 @@ def _outermost(spots: Iterable[Spot]) -> list[Spot]:
 
 
 def _ends(text: str, at: int) -> bool:
-    """Whether no word follows on this line; nobody looks further than a few signs."""
+    """Whether no word follows within a few characters on this line."""
     return not any(c.isalnum() for c in text[at : at + 8].split("\n", 1)[0])

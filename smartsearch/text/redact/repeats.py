@@ -33,7 +33,7 @@ _REST = re.compile(r"[^\s\"'<>,;]*")
 
 
 def repeats(secrets: Iterable[Secret]) -> Rules | None:
-    """Rules that find `secrets` again, one a kind; None where none can be told from ordinary words."""
+    """Rules that find `secrets` again, one per kind; None if all look like ordinary words."""
     by_kind: dict[str, dict[str, dict[int, set[str]]]] = {}
     for secret in dict.fromkeys(secrets):
         for text in _known_by(secret):

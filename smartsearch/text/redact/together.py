@@ -15,13 +15,7 @@ from smartsearch.types import Nearby, Result, Term, Turn, changed, fold
 Shown = TypeVar("Shown")
 
 RULES = Rules(
-    *keys.RULES,
-    *names.RULES,
-    *keys.HEADERS,
-    *names.TOKENS,
-    *numbers.RULES,
-    *keys.KEYS,
-    *numbers.CHECKED,
+    *keys.RULES, *names.RULES, *keys.HEADERS, *names.TOKENS, *numbers.RULES, *keys.KEYS, *numbers.CHECKED
 )
 """A value by its name first, whole, before a part of it could look like a key."""
 BROKEN = Rules(*names.TOKENS, *keys.BROKEN)

@@ -62,7 +62,7 @@ class Values:
         return Value(at, end, end)
 
     def phrase(self, at: int) -> Value | None:
-        """As `line`, but a list of words, one a line or numbered, ends with its last word.
+        """As `line`, but a list of words, one per line or numbered, ends with its last word.
 
         Lines go on until there are as many words as such phrases have.
         """
@@ -80,7 +80,7 @@ class Values:
         return Value(words.start(1), end, end)
 
     def element(self, at: int) -> Value | None:
-        """What stands before a closing tag on this line, or on the next; none where there is no such tag."""
+        """The text before a closing tag on this line or the next, if there is one."""
         end = min(self._sign("<", at), self._sign("\n", at))
         tag = self._text[end : end + BETWEEN].lstrip()
         return Value(at, end, end) if end > at and tag.startswith("</") else None

@@ -171,7 +171,7 @@ class _Maxout:
 
 
 def _array(folder: Path, file: str, offset: int, shape: Sequence[int]) -> Floats:
-    """So many 32-bit floats of a file. Raises Damaged where it has no more so many."""
+    """The next `count` 32-bit floats of a file. Raises Damaged where too few are left."""
     count = int(np.prod(shape))
     numbers = np.fromfile(folder / file, "<f4", count, offset=offset)
     if len(numbers) < count:

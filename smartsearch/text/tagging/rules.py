@@ -1,7 +1,7 @@
 """Entities by rule: patterns over tokens as spaCy's entity ruler has them, as far as ours use them.
 
-A pattern is a list of tests, one a token: LOWER, TEXT (or ORTH) and POS against a string, a list (IN, NOT_IN)
-or an expression (REGEX), LIKE_NUM, and OP "?" for a token that may be absent.
+A pattern is a list of tests, one per token: LOWER, TEXT (or ORTH) and POS against a string, a list (IN,
+NOT_IN) or an expression (REGEX), LIKE_NUM, and OP "?" for a token that may be absent.
 """
 
 from __future__ import annotations

@@ -100,11 +100,11 @@ class Tokenizer:
         self._parted: dict[str, list[Word]] = {}
 
     def __call__(self, text: str) -> tuple[list[Word], list[bool]]:
-        """The words of the text, and of each whether a space that is no word stands behind it."""
+        """The words of the text, each with whether a single space follows it."""
         words: list[Word] = []
         spaced: list[bool] = []
         for part in _PARTS.findall(text):
-            if words and part[0] == " ":  # the space behind a word is none itself, what follows it is
+            if words and part[0] == " ":  # the space after a word is not a word, further blanks are
                 spaced[-1] = True
                 part = part[1:]
             if part:
@@ -133,7 +133,7 @@ class Tokenizer:
         return words
 
     def _stripped(self, rest: str) -> list[Word]:
-        """The words of a part that is no exception: its prefixes, what is left, its suffixes."""
+        """The words of a part that is not an exception: prefixes, rest, suffixes."""
         affixes = self._any if self._unusual.search(rest) else self._usual
         before: list[Word] = []
         behind: list[Word] = []
