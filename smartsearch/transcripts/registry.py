@@ -199,23 +199,24 @@ mbox .mbox .eml .emlx: e-mail, a mail a turn: mbox files (Gmail Takeout, Thunder
     rest: headers, quotations, and HTML beside text
 subtitles .vtt .srt .sbv: subtitles and meeting transcripts: WebVTT (Teams, Zoom), SubRip, Meet's .sbv
     how: Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript
-zoom .txt: the chat of a Zoom meeting, saved or copied
+texts/zoom .txt: the chat of a Zoom meeting, saved or copied
     how: Zoom: in the meeting's chat, Save chat; it lies in Documents/Zoom, a folder a meeting
 sms-backup .xml: SMS and MMS of Android: the XML of SMS Backup & Restore
     how: SMS Backup & Restore: Back up now, Messages; sms-*.xml lies where it was told to keep backups
 imessage .txt: iMessage and SMS as imessage-exporter writes them in plain text
     how: on a Mac or with an iPhone backup: imessage-exporter --format txt
-signal-text .txt .md: Signal's chats as signalbackup-tools and signal-export write them in text and Markdown
+texts/signal-text .txt .md: Signal's chats as signalbackup-tools and signal-export write them in text and
+    Markdown
     how: Desktop: pip install signal-export, sigexport FOLDER; Android: signalbackup-tools, its --exporttxt
-kakaotalk .txt .csv: KakaoTalk's export of a chat, of phones and Windows as text, of a Mac as CSV
+texts/kakaotalk .txt .csv: KakaoTalk's export of a chat, of phones and Windows as text, of a Mac as CSV
     how: KakaoTalk: in the chat its menu, settings, Export chat messages, text only
-line .txt: LINE's export of a chat as text, in many languages
+texts/line .txt: LINE's export of a chat as text, in many languages
     how: LINE: in the chat its menu, settings, Export chat history (on a computer: Save chat)
-whatsapp .txt: WhatsApp's export of a chat as text, of Android and iPhone, in many languages
+whatsapp/whatsapp .txt: WhatsApp's export of a chat as text, of Android and iPhone, in many languages
     how: WhatsApp: open the chat, its menu (on iPhone its name), Export chat, Without media
-element .txt: a Matrix room as Element exports it in plain text
+texts/element .txt: a Matrix room as Element exports it in plain text
     how: Element: Room info, Export chat, format Plain text
-irc .log .txt .weechatlog: IRC logs of irssi, WeeChat, ZNC, HexChat, mIRC, Limnoria, The Lounge and others
+irc/irc .log .txt .weechatlog: IRC logs of irssi, WeeChat, ZNC, HexChat, mIRC, Limnoria, The Lounge and others
     how: the client's own log folder, such as ~/irclogs or ~/.local/share/weechat/logs
 aider .md: aider's `.aider.chat.history.md`: prompts, answers and its own messages
     how: it lies in the top folder of a repository that aider worked on; name the file, it is a hidden one
