@@ -63,15 +63,16 @@ def plan(request: Request, config: Config) -> Plan:
     Raises UsageError for a name that is none, InputError for data that cannot be read.
     """
     own: list[grid.Row] = []
-    loaded = rivals.load(request.rivals, llm=config.llm, config=config)
-    names = [rival.name for rival in loaded]
+    brought, naive = presets.rivals(request.grids, config), presets.naive(request.grids)
+    loaded = rivals.load([*request.rivals, *brought, *naive], llm=config.llm, config=config)
+    names = [rival.name for rival in loaded if rival.name not in naive or rival.name in request.rivals]
     if request.retrievals or request.rankers or request.cuts:
         cuts = request.cuts or ("B1:2000",)
         own += grid.rows(request.retrievals or ("I3",), request.rankers or ("cascade",), cuts, config)
         own += grid.rival_rows(names, cuts)
     if request.grids or not own:
         unsaid = "index-free" if request.like == "index-free" else "default"
-        own += presets.rows(request.grids or (unsaid,), names, config)
+        own += presets.rows(request.grids or (unsaid,), names, config, request.cuts)
     rows = tuple(dict.fromkeys(own))
     if not any(row.ranker.kind != "rival" for row in rows):
         raise UsageError(
@@ -160,12 +161,13 @@ def signed(record: dict[str, Any], planned: Plan, origin: Mapping[str, Any], too
 
 
 def contexts(planned: Plan, outcome: Outcome, name: str) -> Iterator[tuple[BenchQuestion, str]]:
-    """Each question with the text that a row leaves a reader: what an LLM is asked with."""
+    """Each question with the text that a row leaves a reader, what a memory tells before: what an LLM is
+    asked with."""
     row = next(row for row in planned.spec.rows if row.name == name)
     for group in planned.dataset.groups():
         for question in group.questions:
             turns = [group.corpus.turns[place] for place in outcome.answered[name, question.id]]
-            yield question, cutting.text(turns, row.cut)
+            yield question, "\n".join((*outcome.told[name, question.id], cutting.text(turns, row.cut)))
 
 
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:

@@ -54,7 +54,7 @@ class GridOptions:
     grid: str | None = option(
         GRID,
         "Named sets of rows: default, paper (its tables), models (its rankers, by hub id), controls (its "
-        "negative controls), index-free, full.",
+        "negative controls), index-free, systems (published ones, docs/systems.md), full.",
         "--grid",
         metavar="NAMES",
         show_default="default",
@@ -159,7 +159,9 @@ def bench(
     if not which.context:
         config = replace(config, beside=tuple(part for part in config.beside if part != "before"))
     readers = Readers(llm, asking=config.llm)
-    request = replace(_request(data, which, rows, report.live), like=models.like, answer_all=llm.all_rows)
+    request = _request(data, which, rows, report.live)
+    every = llm.all_rows or (llm.reader is not None and "systems" in request.grids)
+    request = replace(request, like=models.like, answer_all=every)
     planned = session.plan(request, config)
     config = replace(config, llm=False)  # of the rivals alone, which know it now
     for warning in (*config.notes, *_warnings(planned)):
@@ -263,8 +265,11 @@ def _measured(
             answered = readers.accuracy(planned, outcome, tools, out, stage)
             record["accuracy"] = answered.get(planned.spec.reference)
             if len(answered) > 1:
-                record["answered"] = {name: {"overall": found["overall"]} for name, found in answered.items()}
-            verdicts = record["accuracy"]["verdicts"] if record["accuracy"] else {}
+                parts = ("overall", "usage")
+                record["answered"] = {
+                    name: {part: one[part] for part in parts} for name, one in answered.items()
+                }
+            verdicts = record["accuracy"]["verdicts"] if record["accuracy"] and readers.judged else {}
             record["failures"] = session.blamed(planned, outcome, verdicts)
         except KeyboardInterrupt:
             stream.talk(f"stopped; what was scored is kept in {store}: the same command goes on from there")

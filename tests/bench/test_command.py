@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.bench import rivals
-from smartsearch.bench.tables import verdict
+from smartsearch.bench.tables import share, verdict
 from smartsearch.cli import app as cli
 from smartsearch.llm import Client
 from smartsearch.models import loading, profiles
@@ -158,6 +158,27 @@ def test_gold_found_beside_answers_judged_row_by_row(
     assert table[2].split()[3] == f"{found[0]:.1%}"
     assert table[3].split()[-1] == f"{(accuracy['I3 corpus B1:14'] - accuracy['I3 ce B1:14']) * 100:+.1f}"
     assert record["accuracy"]["overall"] == record["answered"][record["reference"]]["overall"]
+
+
+def test_answers_of_systems_beside_each_other_without_a_judge(
+    run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with llm_server(answered) as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        rows = ("--rank", "ce", "--cut", "B1:14", "--rival", "grep", "--reader", "tiny", "--judge", "none")
+        code, out, err = run(str(asked), "--live", "0", *rows, "--answer-rows", "all")
+        assert code == 0, err
+        sent = len(server.requests)
+    assert "judge" not in err
+    record = written(tmp_path / "smartsearch-bench")
+    assert sent == sum(one["usage"]["reader"]["new_calls"] for one in record["answered"].values())
+    table = out[out.index("# Answers") :].splitlines()
+    line = dict(zip(table[1].replace("chunk ", "").split(), table[3].split()))
+    overlap, used = (record["answered"]["grep B1:14"][part] for part in ("overall", "usage"))
+    assert line["F1"] == share(overlap["overlap"]["f1"])
+    each = used["reader"]["prompt_tokens"] + used["reader"]["completion_tokens"]
+    assert line["tokens"] == f"{each / used['reader']['calls']:,.0f}"
+    assert record["failures"]["all"]["overall"]["kinds"].keys() & {"LLM inference"} == set()
 
 
 @pytest.mark.parametrize("infer", [True, False])
