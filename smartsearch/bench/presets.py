@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from smartsearch.bench import grid
 from smartsearch.bench.grid import Row
 from smartsearch.bench.rivals import available
-from smartsearch.config import Config
+from smartsearch.config import FIELDS, Config
 from smartsearch.errors import UsageError
-from smartsearch.systems.qrranker.settings import set_in as of_qrranker
-from smartsearch.systems.xmemory.settings import WAYS
 
 REFERENCE = "I3 cascade B2:0.01:60:4000+skip"
 """The row of `smartsearch query` with its defaults: others are compared with it."""
@@ -92,9 +90,9 @@ def rivals(names: Sequence[str], config: Config) -> tuple[str, ...]:
     """
     if "systems" not in names:
         return ()
-    ways = [f"xmemory:{way}" for way in WAYS if way != "full"]
+    ways = [f"xmemory:{way}" for way in FIELDS["xmemory"].metadata["choices"][1:]]  # but for the whole
     asking = ["memorag:gist"] if config.llm else []
-    heads = ["qrranker"] if of_qrranker(config).qr_model else []
+    heads = ["qrranker"] if getattr(config, "qr_model", "") else []
     return ("xmemory", *ways, "qrmem:te", "qrmem:ges", "qrmem:kn", *asking, *heads)
 
 
