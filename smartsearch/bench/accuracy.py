@@ -315,10 +315,15 @@ class _Asker:
         usage = {READER: Usage(), JUDGE: Usage()}
         verdict, error, shared = None, None, None
         try:
-            messages = self.protocol.ask(question.text, item.context, question.date)
+            messages = self.protocol.ask(question.asked, item.context, question.date)
             answer = _answer(self._complete(READER, messages, usage, self.protocol.max_tokens), self.protocol)
-            shared = None if question.abstention else overlap.overlap(answer, question.answer)
-            verdict = self._judged(question, answer, usage) if JUDGE in self.clients else None
+            shared = (
+                None if question.abstention else overlap.best(answer, (question.answer, *question.others))
+            )
+            if question.choices:
+                verdict = question.chosen(answer) == question.answer
+            elif JUDGE in self.clients:
+                verdict = self._judged(question, answer, usage)
         except LLMError as failed:
             if failed.kind == "llm_stopped":
                 return None
@@ -327,7 +332,8 @@ class _Asker:
 
     def _judged(self, question: BenchQuestion, answer: str, usage: dict[str, Usage]) -> bool | None:
         """Whether the judge says correct, None where no label can be read."""
-        messages = judgement(question.text, question.answer, answer, question.abstention)
+        right = " / ".join((question.answer, *question.others))
+        messages = judgement(question.text, right, answer, question.abstention)
         for _ in range(JUDGE_TRIES):
             reply = self._complete(JUDGE, messages, usage, JUDGE_TOKENS)
             label = read_label(reply.text)
@@ -413,7 +419,7 @@ def estimate(
     for item in items:
         asked = item.question
         questions += 1
-        read += _count(chosen.ask(asked.text, item.context, asked.date), count)
+        read += _count(chosen.ask(asked.asked, item.context, asked.date), count)
         judged += judge and _count(judgement(asked.text, asked.answer, "", asked.abstention), count)
 
     def tokens(written: int, answer: int, verdict: int) -> Tokens:

@@ -30,8 +30,8 @@ Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 class Request:
     """What is asked for. Names are those of `grid`, `presets` and `rivals`; `live` counts warm queries.
 
-    `like` is the preset whose row is the reference, unless one is named; with `answer_all` the lists of every
-    row are kept for a reader.
+    `like` is the preset whose row is the reference, unless one is named. With `reads` a reader answers, so that
+    data without gold will do, and with `answer_all` from every row.
     """
 
     path: str
@@ -44,6 +44,7 @@ class Request:
     rivals: tuple[str, ...] = ()
     like: str = ""
     reference: str = ""
+    reads: bool = False
     answer_all: bool = False
     live: int = 0
 
@@ -93,11 +94,11 @@ def plan(request: Request, config: Config) -> Plan:
     if reference not in known:
         raise UsageError(f"no row {reference!r}", hint=f"one of {', '.join(known[:8])}, ...")
     dataset = open_dataset(request.path, format=request.format, every=request.every)
-    if not dataset.with_gold:
+    if not (dataset.with_gold or request.reads):
         lost = [f"{reason}: {item}" for reason, items in dataset.dropped.items() for item in items[:3]]
         raise InputError(
             "\n  ".join([f"{request.path}: no question has gold to find", *lost]),
-            hint="each question needs the turns or sessions that answer it, see docs/benchmarks.md",
+            hint="--reader MODEL, whose answers can be right, or gold: each question needs the turns or sessions that answer it, see docs/benchmarks.md",
             kind="dataset",
         )
     answered = tuple(known) if request.answer_all else (reference,)
@@ -177,7 +178,7 @@ def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None])
     Left out: questions of abstention, and those whose gold is sessions only.
     """
     row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
-    if row.ranker.kind == "rival":
+    if row.ranker.kind == "rival" or not planned.dataset.with_gold:
         return None
     found: list[tuple[str, failures.Outcome]] = []
     dropped = planned.dataset.dropped

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from smartsearch.bench.session import Plan, Request
     from smartsearch.config import Config
 
-DATASETS = ("auto", "locomo", "longmemeval", "beam", "folder")
+DATASETS = ("auto", "locomo", "longmemeval", "beam", "documents", "folder")
 
 EXAMPLES = """Examples:
 
@@ -134,7 +134,9 @@ def bench(
     data: Annotated[
         str,
         typer.Argument(
-            metavar="DATA", help="LoCoMo, LongMemEval, BEAM, or your questions.jsonl.", show_default=False
+            metavar="DATA",
+            help="LoCoMo, LongMemEval, BEAM, QuALITY, LongBench, or your questions.jsonl.",
+            show_default=False,
         ),
     ],
     *,
@@ -160,8 +162,9 @@ def bench(
         config = replace(config, beside=tuple(part for part in config.beside if part != "before"))
     readers = Readers(llm, asking=config.llm)
     request = _request(data, which, rows, report.live)
-    every = llm.all_rows or (llm.reader is not None and "systems" in request.grids)
-    request = replace(request, like=models.like, answer_all=every)
+    reads = llm.reader is not None
+    every = llm.all_rows or (reads and "systems" in request.grids)
+    request = replace(request, like=models.like, reads=reads, answer_all=every)
     planned = session.plan(request, config)
     config = replace(config, llm=False)  # of the rivals alone, which know it now
     for warning in (*config.notes, *_warnings(planned)):

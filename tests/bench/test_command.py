@@ -15,6 +15,7 @@ from smartsearch.models import loading, profiles
 from smartsearch.runtime import extras
 from tests import scribe
 from tests.bench.conftest import fingerprints, tools_with_parser
+from tests.bench.test_documents import QUALITY
 from tests.llm_server import llm_server
 from tests.transcripts.build import lines, put
 
@@ -179,6 +180,25 @@ def test_answers_of_systems_beside_each_other_without_a_judge(
     each = used["reader"]["prompt_tokens"] + used["reader"]["completion_tokens"]
     assert line["tokens"] == f"{each / used['reader']['calls']:,.0f}"
     assert record["failures"]["all"]["overall"]["kinds"].keys() & {"LLM inference"} == set()
+
+
+def test_choices_are_marked_without_gold_and_without_a_judge(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = put(tmp_path, "quality.jsonl", json.dumps(QUALITY))
+    code, _, err = run(str(path), "--live", "0")
+    assert code == 2
+    assert "--reader MODEL" in err
+    with llm_server(lambda body: "B" if "D. Nowhere" in body["messages"][1]["content"] else "?") as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        ways = ("--reader", "tiny", "--judge", "none", "--rank", "ce", "--cut", "B1:14", "--rival", "grep")
+        code, out, err = run(str(path), "--live", "0", *ways, "--answer-rows", "all")
+    assert code == 0, err
+    record = written(tmp_path / "smartsearch-bench")
+    assert {name: one["overall"]["accuracy"] for name, one in record["answered"].items()} == {
+        **{"I3 ce B1:14": 1.0, "grep B1:14": 1.0}
+    }
+    assert "# Answers" in out
 
 
 @pytest.mark.parametrize("infer", [True, False])

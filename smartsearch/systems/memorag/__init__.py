@@ -75,7 +75,7 @@ def card(name: str) -> Card:
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
-    """MemoRAG with the models of the config's profile. Raises ConfigError (no --llm), LLMError, ModelError."""
+    """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError, ModelError."""
     from smartsearch.errors import ConfigError
     from smartsearch.systems.memorag.notes import ROLES
     from smartsearch.systems.pieces import digest
