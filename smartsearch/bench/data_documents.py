@@ -82,7 +82,7 @@ def _known(questions: list[BenchQuestion | None], named: str, log: Log) -> Itera
 
 FORMAT = DataFormat(
     name="documents",
-    description="QuALITY's or LongBench's JSON lines: an `article` with `questions`, or `context` and `input`",
+    description="QuALITY's or LongBench's JSON lines: `article` and `questions`, or `context` and `input`",
     detect=_detect,
     read=_read,
     files=lambda path: [path],

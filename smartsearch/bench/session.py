@@ -30,8 +30,8 @@ Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 class Request:
     """What is asked for. Names are those of `grid`, `presets` and `rivals`; `live` counts warm queries.
 
-    `like` is the preset whose row is the reference, unless one is named. With `reads` a reader answers, so that
-    data without gold will do, and with `answer_all` from every row.
+    `like` is the preset whose row is the reference, unless one is named. With `reads` a reader answers, so
+    that data without gold will do, and with `answer_all` from every row.
     """
 
     path: str
@@ -98,7 +98,8 @@ def plan(request: Request, config: Config) -> Plan:
         lost = [f"{reason}: {item}" for reason, items in dataset.dropped.items() for item in items[:3]]
         raise InputError(
             "\n  ".join([f"{request.path}: no question has gold to find", *lost]),
-            hint="--reader MODEL, whose answers can be right, or gold: each question needs the turns or sessions that answer it, see docs/benchmarks.md",
+            hint="--reader MODEL, or in the data the turns or sessions that answer each question "
+            "(docs/benchmarks.md)",
             kind="dataset",
         )
     answered = tuple(known) if request.answer_all else (reference,)

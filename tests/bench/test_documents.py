@@ -1,4 +1,4 @@
-"""QuALITY's and LongBench's files: paragraphs, answers and choices. The samples are ours, in their formats."""
+"""QuALITY's and LongBench's files: paragraphs, answers and choices. The samples are ours, in their form."""
 
 from __future__ import annotations
 
