@@ -15,7 +15,7 @@ COMMANDS = {
     "parser_export": "parser_export",
     **{name: name for name in ("validate", "calibrate", "fusion", "set_encoder", "confidence", "static")},
     **{name: name for name in ("asked_before", "static_weight")},
-    **{name: name for name in ("memorag", "clues", "qrranker")},
+    **{name: name for name in ("qrranker",)},
 }
 """The file of each command."""
 

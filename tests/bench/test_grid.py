@@ -155,11 +155,23 @@ def test_a_cut_by_score_needs_a_ranking_with_the_cross_encoder():
     ]
 
 
+def test_the_grid_of_systems_has_their_ways_and_those_that_ask_a_model_where_there_is_one():
+    ways = presets.rivals(["systems"], BASE)
+    assert {"xmemory", "xmemory:no-split", "xmemory:memory-only", "qrmem:te", "qrmem:ges"} < set(ways)
+    more = presets.rivals(["paper", "systems"], replace(BASE, llm=True, qr_model="./some"))
+    assert set(more) - set(ways) == {"memorag:gist", "qrranker"}
+    assert presets.rivals(["paper"], BASE) == presets.naive(["paper"]) == ()
+    names = [row.name for row in presets.rows(["systems"], ["xmemory"], BASE, ["B1:250"])]
+    (plain,) = presets.naive(["systems"])
+    assert names == ["I3 cascade B1:250", f"{plain} B2:0:20:4000", "xmemory B1:250"]
+
+
 def test_every_grid_holds_a_reference_row_and_the_papers_and_parses():
     for name in presets.GRIDS:
         rows = presets.rows([name], ["bm25"], BASE)
         names = {row.name for row in rows}
         assert names & set(presets.REFERENCES.values())
-        assert presets.REFERENCES["index-free" if name == "index-free" else "paper"] in names
+        like = {"index-free": "index-free", "systems": ""}.get(name, "paper")
+        assert presets.REFERENCES[like] in names
         assert len({row.name for row in rows}) == len(rows)
         assert any(row.ranker.kind == "rival" for row in rows)
