@@ -3,8 +3,9 @@
     python benchmarks/results_page.py RESULT.json [RESULT2.json ...] > benchmarks/reports/results.md
 
 A result needs no particular rows: where a table names one that was not run, its cell says so. Of several over
-the same data the first makes the section; its cascades stand there beside those of the later ones, which are
-what `query` does, where the first has the scores' order alone.
+the same data the first makes the section. Of the later ones those of all questions tell what each retrieval
+finds, and their cascades, which are what `query` does, stand beside the first's, which has the scores' order
+alone; those of a sample stand under it whole, and those with another parser beside the same rows of ours.
 """
 
 from __future__ import annotations
@@ -104,6 +105,8 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
     """What the template is given of one result: its tables as Markdown, or lines of their cells."""
     theirs: Mapping[str, Any] = PAPER.get(study(result), {})
     rows: dict[str, Json] = {row["name"]: row for row in result["rows"]}
+    ours = [one for one in later if parser(one) == parser(result)]
+    whole = [one for one in ours if one["dataset"]["every"] == 1]
     base = tables.reference(result)
     fixed = [rows[name] for rank in (*RANKED, "colbert", "weight") if (name := f"I3 {rank} {FIXED}") in rows]
     rivals = [row for row in result["rows"] if not row["retrieval"] and row["cut"] == FIXED]
@@ -131,7 +134,7 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
         ),
         "table_3": _beside(
             ["row", "the paper: recall at the budget", "candidates", "retrieved", "kept"],
-            list(table_3(rows, theirs)),
+            list(table_3(rows, whole, theirs)),
             bool(theirs),
             (1,),
         ),
@@ -141,8 +144,10 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
         ),
         "controls": _beside(CONTROL_HEAD, list(controls(rows, theirs)), "controls" in theirs, (7,)),
         "rivals": list(compared([*fixed, *rivals])),
-        "lifted": list(lifted(rows, later)),
-        "later": [one["run"] for one in later],
+        "lifted": list(lifted(rows, whole)),
+        "later": whole,
+        "samples": [(one, _shown(tables.rows(one))) for one in ours if one not in whole],
+        "parsers": list(parsers(later)),
         "systems": {found.title: _shown(found) for found in versus.compared(result)},
         "categories": {name: _shown(tables.categories(row)) for name, row in parted.items()},
         "shown": {name: _shown(found) for name, found in shown.items()},
@@ -189,18 +194,27 @@ def table_1(result: Json, rows: Mapping[str, Json], theirs: Mapping[str, Any]) -
         yield f"gold kept in 2,000 words: {said}", printed, readings(rows.get(f"I3 {rank} {FIXED}"), "kept")
 
 
-def table_3(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[Sequence[str]]:
-    """Expansion: what each way of retrieval finds, and what is left at 2,000 words."""
+def table_3(
+    rows: Mapping[str, Json], whole: Sequence[Json], theirs: Mapping[str, Any]
+) -> Iterator[Sequence[str]]:
+    """Expansion: what each way of retrieval finds, and what is left at 2,000 words.
+
+    What a way finds is told by a row of the results `whole` where `rows` lack it.
+    """
+    ways = {row["retrieval"]: row for one in whole for row in one["rows"]}
     for name, said in EXPANSIONS.items():
         way, rank = name.split()
         row = rows.get(f"{name} {FIXED}")
-        printed = share(theirs.get("expansion", {}).get(name.split()[0]))
-        found = (number(row["candidates"]), share(micro(row, "retrieved"))) if row else (NOT_RUN, NOT_RUN)
-        yield f"{name} {FIXED}: {said}", printed, *found, readings(row, "kept")
-        other = rows.get(f"{way}+speakers {rank} {FIXED}")
-        if other:
-            cells = (number(other["candidates"]), share(micro(other, "retrieved")), readings(other, "kept"))
-            yield f"{other['name']}: speakers' names hop too", NONE, *cells
+        printed = share(theirs.get("expansion", {}).get(way))
+        yield f"{name} {FIXED}: {said}", printed, *_reach(row or ways.get(way)), readings(row, "kept")
+        if other := rows.get(f"{way}+speakers {rank} {FIXED}"):
+            told = f"{other['name']}: speakers' names hop too"
+            yield told, NONE, *_reach(other), readings(other, "kept")
+
+
+def _reach(row: Json | None) -> tuple[str, str]:
+    """Candidates a question, and the gold among them."""
+    return (number(row["candidates"]), share(micro(row, "retrieved"))) if row else (NOT_RUN, NOT_RUN)
 
 
 def table_5(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[str]:
@@ -288,6 +302,24 @@ def compared(rows: Sequence[Json]) -> Iterator[Sequence[str]]:
             f"{share(micro(row, 'kept'))} {tables.interval(row['recall']['kept'])}",
             number(row["words"]),
         )
+
+
+def parser(result: Json) -> str:
+    """The parser of a record, by its id."""
+    return next(model["id"] for model in result["run"]["models"] if model["role"] == "parser")
+
+
+def parsers(results: Sequence[Json]) -> Iterator[Sequence[str]]:
+    """Rows of records with another parser, each below the shipped one's over the same questions."""
+    shipped = [one for one in results if parser(one).startswith("shipped:")]
+    for other in (one for one in results if one not in shipped):
+        same = [one for one in shipped if one["dataset"] == other["dataset"]]
+        ours = {row["name"]: row for one in same for row in one["rows"]}
+        asked = number(other["questions"]["asked"])
+        for row in other["rows"]:
+            for by, one in (("ours", ours[row["name"]]), ("the paper's", row)):
+                recalls = (share(micro(one, measure)) for measure in ("retrieved", f"turn@{TOP}", "kept"))
+                yield one["name"], by, asked, number(one["candidates"]), *recalls
 
 
 def lifted(rows: Mapping[str, Json], later: Sequence[Json]) -> Iterator[Sequence[str]]:
