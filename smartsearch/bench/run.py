@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, cast
@@ -24,6 +24,7 @@ from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.systems.base import Asking, Card, System
 from smartsearch.systems.baselines import content_lemmas
+from smartsearch.types import Turn
 
 BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
 """Words at which the recall curve of every ranking is taken."""
@@ -95,7 +96,7 @@ class Outcome:
     ranked: dict[tuple[str, str], dict[str, list[int]]] = field(default_factory=dict)
     kept: dict[str, tuple[Indices, cutting.Kept]] = field(default_factory=dict)
     read: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
-    answered: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    answered: dict[tuple[str, str], Sequence[Turn]] = field(default_factory=dict)
     told: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     systems: dict[str, list[str]] = field(default_factory=dict)
     ingests: dict[str, list[Made]] = field(default_factory=dict)
@@ -201,8 +202,9 @@ def _one(
         outcome.add(("curve", *key), measures.curve(ranks, spent, BUDGETS))
         for row in rows:
             ce, pinned = ranked.crossencoder(scored, row), scored.pinned(row.ranker, row.retrieval.name)
-            if row.cut.compress:
-                kept = cutting.compressed(order, ce, row.cut, prepared.group.corpus, tokenizer, pinned)
+            if row.cut.compress or row.cut.parts:
+                corpus = prepared.group.corpus
+                kept = cutting.compressed(order, ce, row.cut, corpus, tokenizer, pinned, question.text)
             else:
                 kept = cutting.cut(order, ce, row.cut, prepared.words, prepared.tokens, pinned)
             outcome.add(("row", row.name), measures.of_cut(order, ranks, kept, gold, sessions))
@@ -216,7 +218,8 @@ def _one(
                 if ce is not None:
                     outcome.read[question.id] = ~np.isnan(ce[order])
             if row.name in outcome.spec.answered:
-                outcome.answered[row.name, question.id] = order[kept.fate == cutting.KEPT].tolist()
+                stayed = [prepared.group.corpus.turns[i] for i in order[kept.fate == cutting.KEPT].tolist()]
+                outcome.answered[row.name, question.id] = kept.shown or stayed
                 outcome.told[row.name, question.id] = ranked.told(question, row)
 
 

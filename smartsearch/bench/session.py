@@ -168,8 +168,8 @@ def contexts(planned: Plan, outcome: Outcome, name: str) -> Iterator[tuple[Bench
     row = next(row for row in planned.spec.rows if row.name == name)
     for group in planned.dataset.groups():
         for question in group.questions:
-            turns = [group.corpus.turns[place] for place in outcome.answered[name, question.id]]
-            yield question, "\n".join((*outcome.told[name, question.id], cutting.text(turns, row.cut)))
+            said = cutting.text(outcome.answered[name, question.id], row.cut)
+            yield question, "\n".join((*outcome.told[name, question.id], said))
 
 
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:

@@ -111,6 +111,8 @@ def test_cuts_have_budget_alpha_and_k():
     assert grid.cut("B1+C1C2").name == "B1:2000+C1C2"
     assert grid.cut("B1+skip+C1") == grid.cut("B1:2000+C1+skip")
     assert (grid.cut("B2+skip").fill, grid.cut("B2").fill) == ("skip", "stop")
+    assert grid.cut("B2+parts+skip") == grid.cut("B2+skip+parts")
+    assert (grid.cut("B2+parts").parts, grid.cut("B2+parts").name) == (True, "B2:0.03:60:4000+parts")
     assert (grid.cut("A1v1").share, grid.cut("tail").share) == (0.2, 0.2)
     assert (grid.cut("A1v2").floor, grid.cut("A1v2:-4").floor) == (0.0, -4.0)
     assert grid.cut("B2:0").alpha == 0.0
