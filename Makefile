@@ -36,7 +36,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-all check fix bench bench-check speed scale models
+.PHONY: help demo test test-all check fix release bench bench-check speed scale models
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -89,6 +89,10 @@ check: $(DEV) ## lint, types and tests
 fix: $(DEV) ## format and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+release: $(BIN)/python ## build sdist and wheel, check them, install them bare, ask them a question, print sizes: minutes
+	@$(PIP) build twine uv
+	@PATH="$(CURDIR)/$(BIN):$$PATH" .ci/release
 
 bench: $(TRAIN) ## the paper's tables on LoCoMo-10, systems beside them (DATA=folder with eval/locomo10.json): hours, once
 	$(BIN)/smartsearch bench $(DATA)/eval/locomo10.json --grid paper,controls \

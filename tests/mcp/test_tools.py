@@ -26,6 +26,7 @@ from smartsearch.serve.warm import shelf
 from smartsearch.transcripts.files import Selection
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 from tests.cli.fakes import fake_tools
+from tests.contract import hold
 
 Make = Callable[..., Answers]
 
@@ -53,7 +54,9 @@ def make(chats: Path) -> Make:
 
 
 def search(answers: Answers, question: str = QUESTION, **more: object) -> dict:
-    return answers.search(SearchArguments(question=question, **more)).record
+    record = answers.search(SearchArguments(question=question, **more)).record
+    hold(record, "mcp")
+    return record
 
 
 def lines(record: dict) -> list[str]:
@@ -139,7 +142,9 @@ def test_what_a_projects_file_sets_is_a_note_that_one_question_reads_once(make: 
 
 
 def expand(answers: Answers, *ids: str, **more: int) -> dict:
-    return answers.expand(ExpandArguments(ids=ids, **more)).record
+    record = answers.expand(ExpandArguments(ids=ids, **more)).record
+    hold(record, "mcp")
+    return record
 
 
 def texts(record: dict) -> list[str]:

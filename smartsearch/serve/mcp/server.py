@@ -108,7 +108,7 @@ TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
 behind those that are left out where empty."""
 
 
-def _listed(name: str) -> Tool:
+def listed(name: str) -> Tool:
     """A tool as the protocol lists it. It only reads, and the same call gives the same answer."""
     takes, title, description, gives = TOOLS[name]
     keys = dict(key.split(": ") for key in gives.split(", "))
@@ -195,7 +195,7 @@ class Door:
 
     async def _list(self, _context: Context, _given: PaginatedRequestParams | None) -> ListToolsResult:
         self._prepare()
-        return ListToolsResult(tools=list(map(_listed, TOOLS)))
+        return ListToolsResult(tools=list(map(listed, TOOLS)))
 
     async def _call(self, _context: Context, asked: CallToolRequestParams) -> CallToolResult:
         if asked.name not in TOOLS:
