@@ -143,7 +143,7 @@ def _text(path: Path) -> str | None:
 
 
 def _marked(mark: str, text: str) -> tuple[str, ...]:
-    return tuple(f"{mark} {line}" for line in text.splitlines() if line.strip())
+    return tuple(f"{mark} {line}".rstrip() for line in text.splitlines() if line.strip())
 
 
 def _servers(value: object, top: str) -> Json:
