@@ -1,9 +1,8 @@
-"""`setup` on made-up homes of ten agents: what it writes where, what it leaves, and how all of it goes again."""
+"""`setup` on made-up homes of ten agents: what it writes where, what it leaves, and how it goes again."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -55,7 +54,7 @@ GOOSE_MODEL: "gpt: 5"
 HOMES = {
     "claude-code": (
         ".claude.json",
-        '{\n  "numStartups": 3,\n  "tipsHistory": {"x": 1e2},\n  "mcpServers": {},\n  "big": 12345678901234567890\n}',
+        '{\n  "tipsHistory": {"x": 1e2},\n  "mcpServers": {},\n  "big": 12345678901234567890\n}',
     ),
     "codex": (".codex/config.toml", TOML),
     "gemini-cli": (".gemini/settings.json", '{"security":{"auth":{"selectedType":"oauth"}}}'),
@@ -97,25 +96,31 @@ def server(name: str, path: Path):
     agent = next(agent for agent in AGENTS if agent.name == name)
     text = path.read_text("utf-8-sig")
     if agent.writer == "json":  # the comments and last commas of these samples
-        lines = [line.split(" //")[0] for line in text.splitlines() if not line.strip().startswith(("//", "/*"))]
+        lines = [
+            line.split(" //")[0] for line in text.splitlines() if not line.strip().startswith(("//", "/*"))
+        ]
         value = json.loads("".join(lines).replace(",}", "}").replace(",  }", "}"))
     else:
         value = srsly.yaml_loads(text) if agent.writer == "yaml" else WRITERS["toml"].read(text)
     return value[agent.top].get("smartsearch")
 
 
-def test_ten_agents_are_wired_and_are_as_before_when_it_is_taken_out(run: Run, ten: dict[str, Path], chats: Path):
+def test_ten_agents_are_wired_and_are_as_before_when_it_is_taken_out(
+    run: Run, ten: dict[str, Path], chats: Path
+):
     before = {name: path.read_bytes() for name, path in ten.items()}
     ran = run("setup", str(chats), "--yes")
     assert ran.code == 0
     for name, path in ten.items():
         words = [*HERE, *filter(None, [PLACES.get(name, f"@{name}"), str(chats)])]
         entry = server(name, path)
-        line = [entry.get("cmd", entry["command"] if "command" in entry else ""), *entry.get("args", ())]
+        line = [entry.get("cmd", entry.get("command")), *entry.get("args", ())]
         assert (entry["command"] if name == "opencode" else line) == words
         kept = [line for line in before[name].decode().splitlines() if line.strip("\ufeff {}[],")]
         after = path.read_bytes().decode()
-        assert not [line for line in kept if line.count("{") < 2 and line not in after and "mcpServers" not in line]
+        assert not [
+            line for line in kept if line.count("{") < 2 and line not in after and "mcpServers" not in line
+        ]
         assert f"{path}{BACKUP}" == str(path.with_name(path.name + BACKUP))
         assert path.with_name(path.name + BACKUP).read_bytes() == before[name]
     wired = {name: path.read_bytes() for name, path in ten.items()}
@@ -124,7 +129,7 @@ def test_ten_agents_are_wired_and_are_as_before_when_it_is_taken_out(run: Run, t
     assert {name: path.read_bytes() for name, path in ten.items()} == wired
     assert run("setup", "--remove", "--yes").code == 0
     assert {name: path.read_bytes() for name, path in ten.items()} == before
-    assert not [path for path in ten["codex"].parents[1].rglob(f"*{BACKUP}")]
+    assert not list(ten["codex"].parents[1].rglob(f"*{BACKUP}"))
     assert run("setup", "--remove", "--yes").out.count("not set up") == 10
 
 
@@ -137,8 +142,15 @@ def test_it_is_taken_out_of_what_has_changed_since(run: Run, ten: dict[str, Path
     path.write_bytes(first.encode() + path.read_bytes() + last.encode())
     assert run("setup", "--remove", "--yes", "--agent", name).code == 0
     left = path.read_bytes().decode().removeprefix(first).removesuffix(last)
-    assert left.split() == before.split() or json.loads(left.lstrip("\ufeff")) == json.loads(before.lstrip("\ufeff"))
-    if name not in ("claude-code", "claude-desktop", "copilot", "codex"):  # an object was empty, a last line open
+    assert left.split() == before.split() or json.loads(left.lstrip("\ufeff")) == json.loads(
+        before.lstrip("\ufeff")
+    )
+    if name not in (
+        "claude-code",
+        "claude-desktop",
+        "copilot",
+        "codex",
+    ):  # an object was empty, a last line open
         assert left == before
 
 
@@ -169,7 +181,9 @@ def test_a_configuration_that_was_not_there_is_made_and_goes(run: Run, home: Pat
         ("goose", "a: 1\n---\nb: 2\n"),
     ],
 )
-def test_what_is_damaged_or_not_known_is_left_alone_and_named(run: Run, home: Path, ten, name: str, text: str):
+def test_what_is_damaged_or_not_known_is_left_alone_and_named(
+    run: Run, home: Path, ten, name: str, text: str
+):
     path = ten[name]
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     ran = run("setup", "chat.txt", "--yes")
@@ -199,7 +213,11 @@ def test_nobody_is_there_to_be_asked_so_the_plan_is_shown_and_nothing_written(ru
 
 def test_no_agent_and_no_such_agent(run: Run, home: Path):
     ran = run("setup", "--yes")
-    assert (ran.code, "no agent was found" in ran.err, "--agent NAME, of claude-code" in ran.err) == (2, True, True)
+    assert (ran.code, "no agent was found" in ran.err, "--agent NAME, of claude-code" in ran.err) == (
+        2,
+        True,
+        True,
+    )
     assert "no agent is called 'emacs'" in run("setup", "--agent", "emacs").err
     assert run("setup", "nowhere", "--agent", "codex").code == 2
     assert run("setup", "@nobody", "--agent", "codex").code == 2
@@ -215,7 +233,9 @@ def test_an_agent_is_found_by_its_command_alone(run: Run, home: Path, tmp_path: 
 def test_what_an_agent_has_added_to_our_entry_stays(run: Run, home: Path, chats: Path):
     path = home / ".codex" / "config.toml"
     path.parent.mkdir()
-    entry = 'command = "/old/smartsearch"\nargs = ["mcp", "@codex", "/x"]\nenv = { TZ = "UTC" }\nenabled = true\n'
+    entry = (
+        'command = "/old/smartsearch"\nargs = ["mcp", "@codex", "/x"]\nenv = { TZ = "UTC" }\nenabled = true\n'
+    )
     path.write_text(f"[mcp_servers.smartsearch]\n{entry}\n[mcp_servers.smartsearch.tools.search]\na = 'b'\n")
     ran = run("setup", "--yes")
     assert ran.code == 2, "a table inside a table cannot be written on a line"
@@ -224,7 +244,10 @@ def test_what_an_agent_has_added_to_our_entry_stays(run: Run, home: Path, chats:
     held = server("codex", path)
     assert (held["env"], held["enabled"], held["command"]) == ({"TZ": "UTC"}, True, sys.executable)
     assert held["args"] == [*HERE[1:], "@codex", "/x"]
-    assert path.read_text().startswith("\n# next\n[profiles.x]\n") or "# next\n[profiles.x]\n" in path.read_text()
+    assert (
+        path.read_text().startswith("\n# next\n[profiles.x]\n")
+        or "# next\n[profiles.x]\n" in path.read_text()
+    )
 
 
 def test_a_link_stays_a_link_and_rights_stay(run: Run, home: Path):
@@ -234,7 +257,10 @@ def test_a_link_stays_a_link_and_rights_stay(run: Run, home: Path):
     (home / ".claude.json").symlink_to(real)
     assert run("setup", "--agent", "claude-code", "--yes").code == 0
     assert (home / ".claude.json").is_symlink()
-    assert [oct(path.stat().st_mode)[-3:] for path in (real, home / f".claude.json{BACKUP}")] == ["600", "600"]
+    assert [oct(path.stat().st_mode)[-3:] for path in (real, home / f".claude.json{BACKUP}")] == [
+        "600",
+        "600",
+    ]
     assert (home / f".claude.json{BACKUP}").read_text() == "{}"
     assert run("setup", "--remove", "--yes").code == 0
     assert real.read_text() == "{}"
@@ -260,4 +286,4 @@ def test_the_skill_the_lines_and_the_plugin_are_printed(run: Run, home: Path):
     assert servers["smartsearch"]["args"] == ["mcp", "@claude-code"]
     assert run("setup", "--print", "config").out.count("# ") == len(AGENTS)
     assert run("setup", "--print", "poem").code == 2
-    assert os.listdir(home) == []
+    assert not any(home.iterdir())

@@ -24,6 +24,7 @@ import smartsearch
 from smartsearch.runtime import extras
 from smartsearch.serve.mcp.messages import LONGEST
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
+from tests.mcp import read
 from tests.waiting import HANG, until
 
 ROOT = Path(__file__).parents[2]
@@ -76,8 +77,9 @@ class Raw:
         """What a tool answers, as a record and as text."""
         self.call(1, tool, **arguments)
         result = self.answer()["result"]
-        assert result.get("isError", False) == ("error" in result["structuredContent"])
-        return result["structuredContent"], result["content"][0]["text"]
+        record = result["structuredContent"]
+        assert result.get("isError", False) == ("error" in record)
+        return read(record) if "hits" in record else record, result["content"][0]["text"]
 
     def shake_hands(self) -> dict:
         client = {"name": "test", "version": "0"}
@@ -178,7 +180,7 @@ def test_the_protocol_without_a_handshake(chats: Path):
             assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "expand", "status"]
             found = await client.call_tool("search", {"question": QUESTION})
             assert client.session.protocol_version >= "2026"
-            return found.structured_content["hits"]
+            return read(found.structured_content)["hits"]
 
     assert anyio.run(play)[0]["place"] == "chat.txt:1"
 
@@ -293,7 +295,7 @@ def test_the_beginning_of_a_number_is_no_id(shared: Raw, end: str):
 def test_a_question_with_half_a_surrogate_pair_is_searched(shared: Raw):
     said = rb'{"name": "search", "arguments": {"question": "ostrich \ud800 half \ud83d\ude00"}}'
     shared.write(b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": ' + said + b"}")
-    assert "ostrich" in shared.answer()["result"]["structuredContent"]["hits"][0]["line"]
+    assert "ostrich" in shared.answer()["result"]["structuredContent"]["hits"][0]
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,10 @@ TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
         SearchArguments,
         "Search past conversations",
         "Find the few turns in past chats and agent sessions that answer a question. Gives one short line a "
-        "hit, best first, with its id, date, speaker and place. Then `expand` the ids that matter.",
-        "hits: array, candidates: integer, estimates?: array, confidence?: number, weak: boolean, "
-        "absent?: array, cut?: object, notes?: array, next: string",
+        "hit, best first: [id] date speaker | place | what was said → what answers it. `weak`: it may not be "
+        "there; `absent`: words that nobody says. Then `expand` the ids that matter.",
+        "hits: array, confidence?: number, weak: boolean, absent?: array, more?: integer, estimates?: array, "
+        "notes?: array, next?: string",
     ),
     "expand": (
         ExpandArguments,
