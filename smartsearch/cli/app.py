@@ -61,6 +61,11 @@ COMMANDS = {
     "mcp": Command(
         "mcp", "mcp", "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol."
     ),
+    "setup": Command(
+        "setup",
+        "setup",
+        "Give the coding agents on this machine a memory: the MCP server over their own sessions.",
+    ),
     "formats": Command(
         "formats",
         "formats",
