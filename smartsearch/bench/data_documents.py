@@ -56,8 +56,8 @@ def _article(record: dict[str, Any]) -> tuple[str, list[BenchQuestion | None]]:
             found.append(None)
             continue
         hard = "difficult" if one.get("difficult") else "easy"
-        known = {"answer": options[label - 1], "choices": tuple(options)}
-        found.append(BenchQuestion(str(one["question_unique_id"]), str(one["question"]), hard, **known))
+        named, asked, right = str(one["question_unique_id"]), str(one["question"]), options[label - 1]
+        found.append(BenchQuestion(named, asked, hard, answer=right, choices=tuple(options)))
     return record["article"], found
 
 
