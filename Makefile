@@ -36,7 +36,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-all check fix bench bench-check speed scale models
+.PHONY: help demo test test-all check fix release bench bench-check speed scale models
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -90,6 +90,10 @@ fix: $(DEV) ## format and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+release: $(BIN)/python ## build sdist and wheel, check them, install them bare, ask them a question, print sizes: minutes
+	@$(PIP) build twine uv
+	@PATH="$(CURDIR)/$(BIN):$$PATH" .ci/release
+
 bench: $(TRAIN) ## the paper's tables on LoCoMo-10, systems beside them (DATA=folder with eval/locomo10.json): hours, once
 	$(BIN)/smartsearch bench $(DATA)/eval/locomo10.json --grid paper,controls \
 	  --rival all,xmemory,qrmem:te,qrmem:ges,qrmem:kn --out .out/bench
@@ -98,7 +102,7 @@ bench: $(TRAIN) ## the paper's tables on LoCoMo-10, systems beside them (DATA=fo
 bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected.toml: minutes
 	$(BIN)/python benchmarks/check.py --data $(DATA)/eval
 
-speed: $(TRAIN) ## measure speed beside what else there is and write docs/performance.md: under an hour, nothing beside
+speed: $(TRAIN) ## measure speed beside what else there is and write benchmarks/reports/performance.md: a quarter of an hour, nothing beside
 	$(BIN)/python benchmarks/speed/run.py --data $(DATA)/eval --out .out/speed
 	$(BIN)/python benchmarks/speed/page.py --record .out/speed/record.json
 

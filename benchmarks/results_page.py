@@ -3,8 +3,9 @@
     python benchmarks/results_page.py RESULT.json [RESULT2.json ...] > benchmarks/reports/results.md
 
 A result needs no particular rows: where a table names one that was not run, its cell says so. Of several over
-the same data the first makes the section; its cascades stand there beside those of the later ones, which are
-what `query` does, where the first has the scores' order alone.
+the same data the first makes the section. Of the later ones those of all questions tell what each retrieval
+finds, and their cascades, which are what `query` does, stand beside the first's, which has the scores' order
+alone; those of a sample stand under it whole, and those with another parser beside the same rows of ours.
 """
 
 from __future__ import annotations
@@ -101,10 +102,27 @@ def as_now(record: Json) -> Json:
     return {**record, **traced}
 
 
+def alike(rows: Mapping[str, Json], whole: Sequence[Json]) -> dict[str, Json]:
+    """`rows` with those named `+speakers` under the plain name where it makes no difference.
+
+    That is where a result of `whole` finds as many without speakers' names: they are some of those with.
+    """
+    ways = {row["retrieval"]: row["candidates"] for one in whole for row in one["rows"]}
+    found: dict[str, Json] = {}
+    for name, row in rows.items():
+        way = row["retrieval"].replace("+speakers", "")
+        if way != row["retrieval"] and ways.get(way) == ways.get(row["retrieval"]) == row["candidates"]:
+            name = name.replace(row["retrieval"], way)
+        found[name] = row | {"name": name}
+    return found
+
+
 def section(result: Json, *later: Json) -> dict[str, Any]:
     """What the template is given of one result: its tables as Markdown, or lines of their cells."""
     theirs: Mapping[str, Any] = PAPER.get(study(result), {})
-    rows: dict[str, Json] = {row["name"]: row for row in result["rows"]}
+    ours = [one for one in later if parser(one) == parser(result)]
+    whole = [one for one in ours if one["dataset"]["every"] == 1]
+    rows = alike({row["name"]: row for row in result["rows"]}, whole)
     base = tables.reference(result)
     fixed = [rows[name] for rank in (*RANKED, "colbert", "weight") if (name := f"I3 {rank} {FIXED}") in rows]
     rivals = [row for row in result["rows"] if not row["retrieval"] and row["cut"] == FIXED]
@@ -132,7 +150,7 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
         ),
         "table_3": _beside(
             ["row", "the paper: recall at the budget", "candidates", "retrieved", "kept"],
-            list(table_3(rows, theirs)),
+            list(table_3(rows, whole, theirs)),
             bool(theirs),
             (1,),
         ),
@@ -142,8 +160,10 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
         ),
         "controls": _beside(CONTROL_HEAD, list(controls(rows, theirs)), "controls" in theirs, (7,)),
         "rivals": list(compared([*fixed, *rivals])),
-        "lifted": list(lifted(rows, later)),
-        "later": [one["run"] for one in later],
+        "lifted": list(lifted(rows, whole)),
+        "later": whole,
+        "samples": [(one, _shown(tables.rows(one))) for one in ours if one not in whole],
+        "parsers": list(parsers(later)),
         "systems": {found.title: _shown(found) for found in versus.compared(result)},
         "categories": {name: _shown(tables.categories(row)) for name, row in parted.items()},
         "shown": {name: _shown(found) for name, found in shown.items()},
@@ -190,18 +210,27 @@ def table_1(result: Json, rows: Mapping[str, Json], theirs: Mapping[str, Any]) -
         yield f"gold kept in 2,000 words: {said}", printed, readings(rows.get(f"I3 {rank} {FIXED}"), "kept")
 
 
-def table_3(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[Sequence[str]]:
-    """Expansion: what each way of retrieval finds, and what is left at 2,000 words."""
+def table_3(
+    rows: Mapping[str, Json], whole: Sequence[Json], theirs: Mapping[str, Any]
+) -> Iterator[Sequence[str]]:
+    """Expansion: what each way of retrieval finds, and what is left at 2,000 words.
+
+    What a way finds is told by a row of the results `whole` where `rows` lack it.
+    """
+    ways = {row["retrieval"]: row for one in whole for row in one["rows"]}
     for name, said in EXPANSIONS.items():
         way, rank = name.split()
         row = rows.get(f"{name} {FIXED}")
-        printed = share(theirs.get("expansion", {}).get(name.split()[0]))
-        found = (number(row["candidates"]), share(micro(row, "retrieved"))) if row else (NOT_RUN, NOT_RUN)
-        yield f"{name} {FIXED}: {said}", printed, *found, readings(row, "kept")
-        other = rows.get(f"{way}+speakers {rank} {FIXED}")
-        if other:
-            cells = (number(other["candidates"]), share(micro(other, "retrieved")), readings(other, "kept"))
-            yield f"{other['name']}: speakers' names hop too", NONE, *cells
+        printed = share(theirs.get("expansion", {}).get(way))
+        yield f"{name} {FIXED}: {said}", printed, *_reach(row or ways.get(way)), readings(row, "kept")
+        if other := rows.get(f"{way}+speakers {rank} {FIXED}"):
+            told = f"{other['name']}: speakers' names hop too"
+            yield told, NONE, *_reach(other), readings(other, "kept")
+
+
+def _reach(row: Json | None) -> tuple[str, str]:
+    """Candidates a question, and the gold among them."""
+    return (number(row["candidates"]), share(micro(row, "retrieved"))) if row else (NOT_RUN, NOT_RUN)
 
 
 def table_5(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[str]:
@@ -289,6 +318,24 @@ def compared(rows: Sequence[Json]) -> Iterator[Sequence[str]]:
             f"{share(micro(row, 'kept'))} {tables.interval(row['recall']['kept'])}",
             number(row["words"]),
         )
+
+
+def parser(result: Json) -> str:
+    """The parser of a record, by its id."""
+    return next(model["id"] for model in result["run"]["models"] if model["role"] == "parser")
+
+
+def parsers(results: Sequence[Json]) -> Iterator[Sequence[str]]:
+    """Rows of records with another parser, each below the shipped one's over the same questions."""
+    shipped = [one for one in results if parser(one).startswith("shipped:")]
+    for other in (one for one in results if one not in shipped):
+        same = [one for one in shipped if one["dataset"] == other["dataset"]]
+        ours = {row["name"]: row for one in same for row in one["rows"]}
+        asked = number(other["questions"]["asked"])
+        for row in other["rows"]:
+            for by, one in (("ours", ours[row["name"]]), ("the paper's", row)):
+                recalls = (share(micro(one, measure)) for measure in ("retrieved", f"turn@{TOP}", "kept"))
+                yield one["name"], by, asked, number(one["candidates"]), *recalls
 
 
 def lifted(rows: Mapping[str, Json], later: Sequence[Json]) -> Iterator[Sequence[str]]:

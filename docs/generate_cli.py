@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the commands themselves: `python docs/generate_cli.py`. A test keeps them equal."""
+"""Writes docs/cli.md and docs/json.md from the commands themselves: `python docs/generate_cli.py`. A test keeps them equal."""
 
 # ruff: noqa: E501 - tables
 
@@ -14,6 +14,7 @@ import typer
 from smartsearch.cli.app import application
 from smartsearch.cli.options import PANELS
 from smartsearch.config import FIELDS
+from smartsearch.output import contract
 
 TARGET = Path(__file__).parent / "cli.md"
 
@@ -42,125 +43,11 @@ and what `--explain` tells, with `--system qrmem` the steps of its graph. It run
 Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
 where they lie on your disk: think before you send it to somebody.
 
-| code | meaning |
-|---|---|
-| 0 | found; for `show`: some of the places; for `formats detect`: some turn; for `batch`: every question was answered; for `train`: there is a profile of that name |
-| 1 | nothing found; with `--strict` also a weak answer; for `show`: no turn at any place; for `formats detect`: no turn; for `serve --status` and `--stop`: none runs; for `train`: the shipped rankers are the better ones, and there is no profile |
-| 2 | an error; for `formats detect`: nothing could be read; for `batch`: at least one line failed, its record says why |
-| 130 | interrupted with Ctrl-C |
-
 A closed pipe (`| head`) ends quietly with 0.
 
 ## JSON
 
-`query --json` prints one record, on one line in a pipe and indented on a terminal. Within a schema version keys are only ever
-added. Two runs over the same files with the same models and threads give the same bytes but for `timing_ms`.
-
-```
-{"schema_version": 1, "tool_version": "", "query": "", "system": "", "profile": "",
- "degraded": [],          what was left out, and how to have it
- "fallback": "",          what the parser used where it found no noun, name or verb
- "candidates": 0,         turns that retrieval found, before ranking and the cut
- "estimates": [""],       only over large collections where not all of those turns were read: which of `candidates`, `budget` (its
-                          `dropped`) and `hops` count unread ones, of which a few may hold no term; bounds from above
- "confidence": 0,         the chance that one of the first three hits answers, 0 to 1; null: nothing tells, as with `--fast` or one ranker
- "weak": false,           the confidence is too low to count on, or a code, number, quoted phrase or name stands nowhere
- "absent": [""],          words of the question that no turn has
- "budget": {"truncate": "", "words": 0, "used_words": 0, "tokens": 0, "used_tokens": 0, "tokenizer": "",
-            "alpha": 0, "tau": 0, "top_k": 0, "fill": "", "limit": 0, "cut_text": false,
-            "dropped": {"top_k": 0, "tau": 0, "budget": 0}},
- "timing_ms": {"load": 0, "read": 0, "ingest": 0, "parse": 0, "retrieve": 0, "colbert": 0, "crossencoder": 0, "rank": 0,
-               "truncate": 0, "total": 0},
- "models": [{"role": "", "id": "", "revision": "", "precision": ""}],
- "cost": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0},      of a language model, where the system asks one (`--llm`); then
-                          `ingest_cost` has the same of what was taken in before the question
- "threads": 0,
- "terms": [{"text": "", "kind": "", "weight": 0, "hop": 0}],      FUZZY and DATE terms also have their "source"
- "hops": [{"hop": 0, "kind": "", "terms": [""], "found": 0, "total": 0}],
- "hidden": 0,             hits that `-n` leaves out: 20 are shown unless it says otherwise
- "hits": [{"rank": 1, "path": "", "line": 0, "pointer": "", "conversation": "", "session": "", "turn": "",
-           "speaker": "", "time": "", "text": "",
-           "scores": {"match": 0, "ce": 0, "colbert": 0, "rrf": 0, "fused": 0, "list": 0},    null: that ranker did not see the turn; list: part of fused
-           "why": {"terms": [], "hop": 0}}],
- "skipped": [{"path": "", "kind": "", "reason": ""}],
- "warnings": []}
-```
-
-- Where filters were given, `filters` follows `query`: those of `conversation`, `session`, `since`, `until`, `speaker`, `only_speaker` and
-  `role` that were, each a list; `since` and `until` are the first and last second, with the offset of your clock.
-- `kind` of a step is `grep`, `fuzzy`, `semantic`, `date`, `speaker`, `entity` or `prf`; `kind` of a term is a part of speech, `ENT`, `TOKEN`,
-  `PHRASE`, `CODE`, `NUMBER` or `COMPOUND` (typed to be found as it stands), `HOP`, `PRF`, `FUZZY`, `DATE` (a date of the question, in a turn's time) or `SPEAKER` (`--speaker`).
-- `words`, `tokens`, `limit` are ceilings, 0 where there is none; `tau` is `alpha` times the best cross-encoder score.
-- `load` is the time spent waiting for the models after the transcripts were read; both happen at once.
-- `text` is the whole turn. Of one longer than 120 words `excerpt` is the part that other formats show and the budget counts, `[...]` for what is
-  left out (`--whole` shows and counts all); a turn that no budget has room for is cut, `text` too, and `cut_text` says so.
-- One of the first three hits that asks has a `reply`, the turn that answers it, where that is no hit itself: with `line`, `pointer`, `turn`,
-  `speaker`, `time`, `text` and, where it is long, `excerpt`.
-- A hit with an image has a `caption`. With `-A`, `-B` or `-C` a hit has
-  `"context": {"before": [...], "after": [...]}`, turns of the same session with `line`, `pointer`, `turn`, `speaker`,
-  `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason`, place and `scores` of each turn that was cut; and the
-  first ten hits have `met`: `asked`, a word of the question, `said`, another of the turn that stands for it, and their `cosine`.
-- `--format jsonl` prints each hit on a line of its own and nothing else.
-- `batch` prints the same record with `"id"` and `"asked"` in front, or `{"id": ..., "asked": {...}, "line": 3, "error": {...}}`. `asked` has a hash of the line's
-  question, paths and filters, and the `settings` that are not as by default: by it `--resume` knows whose answer it is.
-- `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "turns": 0, "bytes": 0,
-  "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
-- `index --json` prints `{"schema_version": 1, "index": [{"path": "", "new": 0, "changed": 0, "removed": 0, "unchanged": 0, "files": 0,
-  "turns": 0, "bytes": 0, "seconds": 0}]}`; `index --status --json` and `--remove` `path`, `files`, `turns`, `bytes` and `state`: `ready`,
-  `damaged` or `of another version`. `--remove` exits with 1 where there was none.
-- `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
-- `show --json` prints `{"schema_version": 1, "tool_version": "", "places": [{"place": "", "excerpts": [{"turns": [...]}]}], "conversations": [],
-  "missing": [{"place": "", "reason": "", "nearest": {}}], "skipped": [], "warnings": []}`; a turn has the keys of a hit from `path` to `text`, and
-  `asked`, whether it was meant or is near; `nearest` is the place of a turn or null. For a path alone `conversations` has `{"path": "",
-  "conversation": "", "turns": 0, "speakers": [""], "first": "", "last": "", "sessions": [{"session": "", "line": 0, "pointer": "", "turns": 0,
-  "speakers": [""], "first": "", "last": ""}]}`; speakers stand in the order of how much they say, `line` and `pointer` are those of the first turn.
-- `formats detect --json` prints `{"schema_version": 1, "files": [{"path": "", "format": "", "goes_with_others": false, "conversations": 0, "turns": 0,
-  "speakers": [""], "first": "", "last": "", "skipped": [{"path": "", "kind": "", "reason": ""}], "warnings": [""]}], "total": {"files": 0, "failed": 0,
-  "conversations": 0, "turns": 0}}`.
-- `serve --status --json` prints `{"schema_version": 1, "servers": [{"pid": 0, "state": "", "profile": "", "version": "", "since": "",
-  "served": 0, "rss_bytes": 0}]}`; `state` is `ready`, `loading`, `busy` or, where it does not answer, `silent`.
-- `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name), `reason` and `warnings` in
-  front. `train --dry-run --json` prints counts and some of the questions, half of them to train on (`train`) and half held out
-  (`measure`), each with the turn it was made of: `{"schema_version": 1, "tool_version": "", "counts": {"turns": 0, "trained": 0,
-  "held_out": 0}, "questions": [{"use": "", "question": "", "turn": ""}], "warnings": []}`.
-
-Where JSON was asked for, an error is one record on standard output; else it is words on standard error.
-
-```
-{"error": {"kind": "", "message": "", "hint": "", "retryable": false}}
-```
-
-| kind | what it means |
-|---|---|
-| `usage` | an option, or a combination of options, that makes no sense |
-| `config` | a setting in a file, the environment or an option that cannot be used |
-| `path_not_found` | a file or folder that is not there |
-| `nothing_read` | files were found and none of them could be read |
-| `unknown_format` | `--input-format` names none |
-| `unknown_conversation`, `unknown_session`, `unknown_speaker` | no turn has that id, title or name |
-| `input` | a line or file of questions that cannot be read |
-| `too_little` | too few questions can be made of the transcripts to train on them |
-| `output` | a file, folder or standard output that cannot be written |
-| `package` | a package of an extra is missing |
-| `profile_unknown`, `model` | no such profile, or it lacks that model |
-| `model_missing`, `model_damaged`, `model_unfit` | a model that is not here, not whole, or of another kind |
-| `model_unsafe` | a model's folder names or holds what could run as code |
-| `memory` | the process may not have as much memory as is needed (`ulimit -v`) |
-| `model_fetch` | the model hub cannot be reached (retryable) |
-| `model_unknown` | the model hub has no such model or revision, or not for everybody |
-| `timeout` | `--timeout` ran out (retryable) |
-| `worker_died` | in a run folder: reading or answering ended its worker process three times (retryable) |
-| `other_run`, `run_damaged`, `busy` | a run folder that is another run's, that lacks or garbles a file, that another process is at |
-| `disk_full`, `unreachable` | storage that is full or does not answer (retryable) |
-| `denied`, `credentials`, `no_bucket`, `torn` | storage that says no, has no such bucket, or gave half a file |
-| `not_sent` | nothing was sent to a language model, because nobody agreed |
-| `llm_missing`, `llm_refused`, `llm_not_found`, `llm_request` | no language model is set up; its server refuses the key, has no such model, or cannot serve the request |
-| `llm_json`, `llm_offline` | its model never gave the JSON asked for; no such reply is kept, and `SMARTSEARCH_LLM_OFFLINE` is set |
-| `llm_busy`, `llm_reply`, `llm_broken`, `llm_stopped` | its server has too many requests, or its reply is empty, broken off or stopped (retryable) |
-| `cache` | the cache folder, or an index in it, belongs to another user, cannot be written or emptied, or there is no place for one |
-| `index` | an index turned out to be damaged in the middle of an answer; the next one does without |
-| `unsafe_folder` | the folder for the socket of `serve` is not the user's alone |
-| `internal` | a bug; `SMARTSEARCH_DEBUG=1` shows the traceback |
+What `--json` prints, errors and their kinds, exit codes: [json.md](json.md).
 
 @HUB@
 ## Settings
@@ -182,6 +69,101 @@ user only. Answers are the same without them. They hold no text, but whoever can
 
 An index (`smartsearch index`) lies beside them and does hold the text: [serve.md](serve.md#the-index).
 """
+
+
+CONTRACT = """# What scripts can lean on
+
+<!-- Written by docs/generate_cli.py from smartsearch/output/contract.py; a test compares it. -->
+
+These are promises. Within a schema version keys are only added, so pass by keys, kinds and values that you do not know. `smartsearch schema REPLY`
+prints the JSON Schema of a reply: `query`, `hit` (a line of `--format jsonl`), `batch`, `answer`, `show`, `doctor`, `error`, `mcp` (what an agent's
+tools give). The tests hold every reply to it. Two runs over the same files with the same models and threads give the same bytes but for `timing_ms`.
+
+- **A line** in a pipe is `path:line:[date] speaker: text`, or `path#pointer:...` where the format has no lines (RFC 6901). Turns of context have `-` for `:`.
+- **JSON** is one record, on one line in a pipe, indented on a terminal. `batch` prints a line a question, in their order.
+- **An error**, where JSON was asked for, is one record on standard output; else it is words on standard error.
+- **An answer can be weak**: `weak` is true and the exit code 0, with `--strict` 1.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | found; for `show`: some of the places; for `formats detect`: some turn; for `batch`: every question was answered; for `train`: there is a profile of that name |
+| 1 | nothing found; with `--strict` also a weak answer; for `show`: no turn at any place; for `formats detect`: no turn; for `serve --status` and `--stop`: none runs; for `train`: the shipped rankers are the better ones, and there is no profile |
+| 2 | an error; for `formats detect`: nothing could be read; for `batch`: at least one line failed, its record says why; for `doctor`: something does not work |
+| 130 | interrupted with Ctrl-C |
+
+## Errors
+
+`smartsearch doctor --json` says in `state` how this machine stands, and in `next` what to run.
+
+| kind | what it means, and what to do |
+|---|---|
+@ERRORS@
+
+@REPLIES@
+## Other commands
+
+- `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "turns": 0, "bytes": 0,
+  "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
+- `index --json` prints `{"schema_version": 1, "index": [{"path": "", "new": 0, "changed": 0, "removed": 0, "unchanged": 0, "files": 0,
+  "turns": 0, "bytes": 0, "seconds": 0}]}`; `index --status --json` and `--remove` `path`, `files`, `turns`, `bytes` and `state`: `ready`,
+  `damaged` or `of another version`. `--remove` exits with 1 where there was none.
+- `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
+- `formats detect --json` prints `{"schema_version": 1, "files": [{"path": "", "format": "", "goes_with_others": false, "conversations": 0, "turns": 0,
+  "speakers": [""], "first": "", "last": "", "skipped": [{"path": "", "kind": "", "reason": ""}], "warnings": [""]}], "total": {"files": 0, "failed": 0,
+  "conversations": 0, "turns": 0}}`.
+- `serve --status --json` prints `{"schema_version": 1, "servers": [{"pid": 0, "state": "", "profile": "", "version": "", "since": "",
+  "served": 0, "rss_bytes": 0}]}`; `state` is `ready`, `loading`, `busy` or, where it does not answer, `silent`.
+- `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name), `reason` and `warnings` in
+  front. `train --dry-run --json` prints counts and some of the questions, half of them to train on (`train`) and half held out
+  (`measure`), each with the turn it was made of: `{"schema_version": 1, "tool_version": "", "counts": {"turns": 0, "trained": 0,
+  "held_out": 0}, "questions": [{"use": "", "question": "", "turn": ""}], "warnings": []}`.
+"""
+
+
+def contract_page() -> str:
+    """The text of docs/json.md: a record that is told already is only named again."""
+    told: set[str] = set()
+    parts = []
+    for name in contract.REPLIES:
+        parts.append(f"## {name}\n")
+        for title, said, rows in records(contract.schema(name)):
+            if (title or name) not in told:
+                told.add(title or name)
+                parts += [f"### {title}\n"] if title else []
+                parts.append(f"{said}\n\n| key | type | what |\n|---|---|---|")
+                parts += [f"| `{key}` | {kind} | {what} |" for key, kind, what in rows]
+                parts.append("")
+    errors = "\n".join(f"| `{kind}` | {what} |" for kind, what in contract.ERRORS.items())
+    return CONTRACT.replace("@ERRORS@", errors).replace("@REPLIES@", "\n".join(parts))
+
+
+def records(whole: contract.Json) -> Iterator[tuple[str, str, list[tuple[str, str, str]]]]:
+    """Of a schema each record: its name, what it is, and its keys with their types and meanings."""
+    own = {} if "anyOf" in whole else {"": whole}
+    for title, one in {**own, **whole.get("$defs", {})}.items():
+        rows = []
+        for key, shape in one["properties"].items():
+            often = "" if key in one["required"] else ", may be absent"
+            rows.append((key, f"{type_of(shape)}{often}", shape.get("description", "").replace("|", "\\|")))
+        yield title, one["description"], rows
+
+
+def type_of(shape: contract.Json) -> str:
+    """A type as a reader sees it; a record links to its table."""
+    if "$ref" in shape:
+        name = shape["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in shape:
+        kinds = [part for part in shape["anyOf"] if "const" not in part]
+        return " or ".join(map(type_of, kinds))
+    if "enum" in shape:
+        return " or ".join(f"`{one}`" for one in shape["enum"])
+    if shape.get("type") == "array":
+        return f"list of {type_of(shape['items'])}"
+    kind = shape.get("type", "any")
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
 def reference() -> str:
@@ -306,3 +288,4 @@ def default(declared: Declared) -> str:
 
 if __name__ == "__main__":
     TARGET.write_text(reference(), encoding="utf-8")
+    TARGET.with_name("json.md").write_text(contract_page(), encoding="utf-8")

@@ -14,8 +14,8 @@ COMMANDS = {
     **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written", "causal")},
     "parser_export": "parser_export",
     **{name: name for name in ("validate", "calibrate", "fusion", "set_encoder", "confidence", "static")},
-    **{name: name for name in ("asked_before", "static_weight")},
-    **{name: name for name in ("memorag", "clues", "qrranker")},
+    **{name: name for name in ("asked_before", "assistants", "static_weight")},
+    "qrranker": "qrranker",
 }
 """The file of each command."""
 

@@ -1,7 +1,12 @@
 """smartsearch: find the few turns in raw chat transcripts that answer a question."""
 
 import os
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from smartsearch.ask.api import Result, Searcher, search
+
+__all__ = ["Result", "Searcher", "__version__", "search"]
 __version__ = "0.1.0"
 
 SILENCE = {
@@ -17,3 +22,12 @@ Child processes inherit it. What the user has set does not change it: that nothi
 """
 
 os.environ.update(SILENCE)
+
+
+def __getattr__(name: str) -> object:
+    """The Python API, imported when it is asked for: the command does without it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from smartsearch.ask import api
+
+    return getattr(api, name)

@@ -681,7 +681,7 @@ def chats(env: Mapping[str, str] | None = None, home: Path | None = None) -> dic
 def _user_values(path: Path) -> dict[str, Any]:
     table, lines = _table(path)
     return {
-        name: _coerce(name, raw, f"{path}{lines(name)}: ") for name, raw in table.items() if name != CHATS
+        name: coerced(name, raw, f"{path}{lines(name)}: ") for name, raw in table.items() if name != CHATS
     }
 
 
@@ -702,7 +702,7 @@ def _project_layer(path: Path) -> _Layer:
         try:
             if name == CHATS or (name in FIELDS and FIELDS[name].metadata["trusted"]):
                 raise ConfigError(f"a project file may not set {name!r}")
-            value = _coerce(name, raw)
+            value = coerced(name, raw)
             check(dataclasses.replace(Config(), **{name: value}))
             values[name] = value
         except ConfigError as error:
@@ -741,7 +741,7 @@ def _text(path: Path) -> str:
 
 def _env_values(env: Mapping[str, str]) -> dict[str, Any]:
     named = {key: key.removeprefix(ENV_PREFIX).lower() for key in env if key.startswith(ENV_PREFIX)}
-    return {name: _coerce(name, env[key], f"{key}: ") for key, name in named.items() if name in FIELDS}
+    return {name: coerced(name, env[key], f"{key}: ") for key, name in named.items() if name in FIELDS}
 
 
 def assigned(said: Iterable[str]) -> dict[str, Any]:
@@ -758,12 +758,12 @@ def assigned(said: Iterable[str]) -> dict[str, Any]:
             raise UsageError(
                 f"--set {text}: no setting named {name!r}" if equals else f"--set {text}: no value", hint=hint
             )
-        values[name] = _coerce(name, raw.strip(), f"--set {name}: ")
+        values[name] = coerced(name, raw.strip(), f"--set {name}: ")
     return values
 
 
-def _coerce(name: str, raw: Any, where: str = "") -> Any:
-    """`raw` as the type of the field `name`; ConfigError begins with `where` it stood."""
+def coerced(name: str, raw: Any, where: str = "") -> Any:
+    """`raw` as the type of the setting `name`. Raises ConfigError, which begins with `where` it stood."""
     if name not in FIELDS:
         said = reprlib.repr(name)
         raise ConfigError(f"{where}no setting named {said}", hint="see docs/cli.md for the settings")

@@ -111,6 +111,9 @@ def test_an_environment_without_pip_is_installed_to_by_uv(tmp_path, monkeypatch)
     monkeypatch.setattr(sys, "executable", "/opt/env/bin/python")
     monkeypatch.setattr(extras, "_is_there", lambda name: False)
     assert extras.command("hub") == "uv pip install --python /opt/env/bin/python 'smartsearch-cli[hub]'"
+    with pytest.raises(SmartsearchError, match="the parser en_core_web_sm needs packages"):
+        store.fetch("parser", store.ModelRef("en_core_web_sm"), print)
+    monkeypatch.setitem(extras.EXTRAS, "spacy", ())
     monkeypatch.setattr("importlib.metadata.version", lambda name: "3.8.18")
     monkeypatch.setitem(sys.modules, "spacy.cli.download", None)  # nothing is asked for
     with pytest.raises(SmartsearchError) as caught:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -73,21 +72,17 @@ def _last_line(said: str) -> str:
 
 
 def interleaved(
-    tasks: Mapping[str, Callable[[int], T]], rounds: int, warm: int = 0, seconds: float = math.inf
+    tasks: Mapping[str, Callable[[int], T]], rounds: int, warm: int = 0
 ) -> tuple[dict[str, list[T]], dict[str, str]]:
     """What each task gave in each round, and why those that failed did.
 
     All tasks run in every round, each time another one first, so that what else the machine does meets
     them alike. A task is given the number of its round; `warm` rounds before the first are not kept. One
-    that raises Failed is left out from there on. There are fewer rounds, but one, where another would
-    likely end after `seconds`.
+    that raises Failed is left out from there on.
     """
     found: dict[str, list[T]] = {name: [] for name in tasks}
     failed: dict[str, str] = {}
-    begin = time.perf_counter()
     for number in range(-warm, rounds):
-        if number > 0 and (time.perf_counter() - begin) * (1 + 1 / (number + warm)) > seconds:
-            break
         names = [name for name in tasks if name not in failed]
         first = number % len(names) if names else 0
         for name in names[first:] + names[:first]:
@@ -108,32 +103,14 @@ def summary(values: Sequence[float]) -> Json:
     return {"runs": len(values), **{name: round(float(value), 6) for name, value in figures.items()}}
 
 
-def row(
-    identity: str,
-    what: str,
-    command: str,
-    values: Sequence[float],
-    peaks: Sequence[float] = (),
-    *,
-    unit: str = "s",
-    **more: Any,
-) -> Json:
+def row(what: str, command: str, seconds: Sequence[float], peaks: Sequence[float]) -> Json:
     """A measured row of the record."""
-    memory = {"peak_mb": round(max(peaks), 1)} if peaks else {}
-    return {
-        "id": identity,
-        "what": what,
-        "command": command,
-        "unit": unit,
-        **summary(values),
-        **memory,
-        **more,
-    }
+    return {"what": what, "command": command, **summary(seconds), "peak_mb": round(max(peaks), 1)}
 
 
-def left_out(identity: str, what: str, why: str) -> Json:
+def left_out(what: str, why: str) -> Json:
     """A row of the record that was not measured, and why."""
-    return {"id": identity, "what": what, "left_out": why}
+    return {"what": what, "left_out": why}
 
 
 def busy(seconds: float = 1.0) -> float | None:

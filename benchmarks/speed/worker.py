@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -19,8 +19,6 @@ from typing import Any
 
 from measure import HERE, Failed
 
-TOP = 62
-"""Turns in 2,000 words, as in reports/results.md."""
 Json = dict[str, Any]
 
 
@@ -74,40 +72,31 @@ class Ours:
     """smartsearch in one process, as `batch` keeps it: models loaded, transcripts read."""
 
     def __init__(self, threads: int) -> None:
+        from smartsearch.ask.door import Door
         from smartsearch.ask.library import Library
         from smartsearch.config import build
-        from smartsearch.models import loading
+        from smartsearch.models.loading import load_tools
         from smartsearch.systems.smartsearch import SmartSearch
 
         self._config = build({"threads": threads or None})
-        self._library = Library()
-        self._tools = loading.load_tools(self._config, cache=False)
-        self._system = SmartSearch(self._tools)
+        system = SmartSearch(load_tools(self._config))
+        self._door = Door(lambda: system, Library())
 
     def open(self, path: str) -> Json:
         """Read a file or folder."""
         from smartsearch.ask.scope import Scope
 
         self._scope = Scope((path,))
-        return {"turns": len(self._library.haystack(self._scope))}
+        return {"turns": len(self._door.library.haystack(self._scope))}
 
-    def ask(self, question: str) -> Json:
-        """Answer a question as `query` does."""
-        from smartsearch.ask.door import find
-
-        result = find(question, self._scope, self._config, lambda: self._system, self._library).result
-        said = [hit.turn.text for hit in result.hits[:10]]
-        return {"timing_ms": result.trace.timing_ms, "candidates": result.trace.candidates, "said": said}
-
-    def ranked(self, question: str) -> Json:
-        """The whole order."""
+    def ask(self, question: str, limit: int = 0) -> Json:
+        """Answer a question as `query` does; at most `limit` turns unless it is 0."""
         from dataclasses import replace
 
-        from smartsearch.systems.smartsearch.pipeline import search
+        from smartsearch.ask.scope import Request
 
-        haystack = self._library.haystack(self._scope)
-        whole = replace(self._config, truncate="none", limit=0)
-        return {"order": [hit.index for hit in search(question, haystack, whole, self._tools).hits]}
+        asked = Request(question, self._scope, replace(self._config, limit=limit))
+        return {"timing_ms": self._door.find(asked).result.trace.timing_ms}
 
 
 class Rival:
@@ -130,41 +119,16 @@ class Rival:
         from smartsearch.systems.base import quietly
 
         haystack = Haystack(transcripts.read([path]))
-        start = time.perf_counter()
         self._memory = self._system.prepare(haystack, None, quietly)
-        return {"turns": len(haystack), "index_ms": (time.perf_counter() - start) * 1000.0}
+        return {"turns": len(haystack)}
 
     def ask(self, question: str) -> Json:
-        """The best turns."""
-        import numpy as np
-
-        scores = self._memory.score(question)
-        return {"order": np.argsort(-scores, kind="stable")[:TOP].tolist()}
+        """How many turns have a score."""
+        return {"scored": len(self._memory.score(question))}
 
 
 def _no_tools(_: Any) -> Any:
     raise Failed("this system needs SmartSearch's models")
-
-
-class Scan:
-    """Our scan of raw bytes for terms, before anything is parsed; absent in versions without one."""
-
-    def __init__(self, _: int) -> None:
-        try:
-            from smartsearch.transcripts.large.lines import folded, places
-        except ImportError as error:
-            raise Failed("this version has no scan of raw bytes") from error
-        self._folded, self._places = folded, places
-
-    def open(self, path: str) -> Json:
-        """List the files of a folder."""
-        self._files = sorted(file for file in Path(path).rglob("*") if file.is_file())
-        return {"files": len(self._files)}
-
-    def ask(self, terms: Sequence[str]) -> Json:
-        """Read, fold and scan all files for all terms, every place of each; how many there are."""
-        texts = (self._folded(file.read_bytes()) for file in self._files)
-        return {"found": sum(len(self._places(text, term.encode())) for text in texts for term in terms)}
 
 
 def peak_mb() -> float:
@@ -186,7 +150,6 @@ SYSTEMS = {
     "ours": Ours,
     "bm25": partial(Rival, "bm25"),
     "minilm": partial(Rival, "minilm"),
-    "scan": Scan,
 }
 
 

@@ -207,7 +207,7 @@ def measure(
     jobs: int = 4,
     step: Callable[[], None] = lambda: None,
 ) -> Accuracy:
-    """Let `reader` answer each item and `judge` (None: the reader's model) mark it, `jobs` at a time.
+    """Let `reader` answer each item and `judge` (None: nobody) mark it, `jobs` at a time.
 
     With `inference` the reader may say what the lines only make likely (the paper's A3).
 
@@ -216,7 +216,7 @@ def measure(
     With a cache, an interrupted run goes on where it was. Raises UsageError.
     """
     stop = threading.Event()
-    asker = _Asker(reader, judge or reader, _protocol(protocol, inference), stop)
+    asker = _Asker(reader, judge, _protocol(protocol, inference), stop)
     if jobs < 1:
         raise UsageError(f"{jobs} jobs", hint="at least one question at a time")
     outcomes: dict[int, Outcome] = {}
@@ -301,8 +301,10 @@ def _side_by_side(
 class _Asker:
     """Asks the same reader and judge each question; thread-safe."""
 
-    def __init__(self, reader: Client, judge: Client, protocol: Protocol, stop: threading.Event) -> None:
-        self.clients = {READER: reader, JUDGE: judge}
+    def __init__(
+        self, reader: Client, judge: Client | None, protocol: Protocol, stop: threading.Event
+    ) -> None:
+        self.clients = {READER: reader, **({JUDGE: judge} if judge else {})}
         self.protocol, self.stop = protocol, stop
         self.models: dict[str, set[str]] = {READER: set(), JUDGE: set()}
 
@@ -312,10 +314,15 @@ class _Asker:
         usage = {READER: Usage(), JUDGE: Usage()}
         verdict, error, shared = None, None, None
         try:
-            messages = prompts.answer(self.protocol.system, question.text, item.context, question.date)
+            messages = prompts.answer(self.protocol.system, question.asked, item.context, question.date)
             answer = _answer(self._complete(READER, messages, usage, self.protocol.max_tokens), self.protocol)
-            shared = None if question.abstention else overlap.overlap(answer, question.answer)
-            verdict = self._judged(question, answer, usage)
+            shared = (
+                None if question.abstention else overlap.best(answer, (question.answer, *question.others))
+            )
+            if question.choices:
+                verdict = question.chosen(answer) == question.answer
+            elif JUDGE in self.clients:
+                verdict = self._judged(question, answer, usage)
         except LLMError as failed:
             if failed.kind == "llm_stopped":
                 return None
@@ -324,7 +331,8 @@ class _Asker:
 
     def _judged(self, question: BenchQuestion, answer: str, usage: dict[str, Usage]) -> bool | None:
         """Whether the judge says correct, None where no label can be read."""
-        messages = judgement(question.text, question.answer, answer, question.abstention)
+        right = " / ".join((question.answer, *question.others))
+        messages = judgement(question.text, right, answer, question.abstention)
         for _ in range(JUDGE_TRIES):
             reply = self._complete(JUDGE, messages, usage, JUDGE_TOKENS)
             label = read_label(reply.text)
@@ -401,20 +409,22 @@ def estimate(
     protocol: str,
     prices: Mapping[str, Price] | None = None,
     inference: bool = True,
+    judge: bool = True,
 ) -> Estimate:
-    """The calls, tokens (by `count`) and cost of `measure` over `items`; sends nothing. Raises UsageError."""
+    """The calls, tokens (by `count`) and cost of `measure` over `items`, of the reader
+    alone without a `judge`; sends nothing. Raises UsageError."""
     chosen = _protocol(protocol, inference)
     questions = read = judged = 0
     for item in items:
         asked = item.question
         questions += 1
-        read += _count(prompts.answer(chosen.system, asked.text, item.context, asked.date), count)
-        judged += _count(judgement(asked.text, asked.answer, "", asked.abstention), count)
+        read += _count(prompts.answer(chosen.system, asked.asked, item.context, asked.date), count)
+        judged += judge and _count(judgement(asked.text, asked.answer, "", asked.abstention), count)
 
     def tokens(written: int, answer: int, verdict: int) -> Tokens:
         return {
             READER: (read, questions * written),
-            JUDGE: (judged + questions * answer, questions * verdict),
+            **({JUDGE: (judged + questions * answer, questions * verdict)} if judge else {}),
         }
 
     def price(tokens: Tokens) -> float | None:
@@ -422,7 +432,7 @@ def estimate(
 
     likely = tokens(chosen.expected_tokens, EXPECTED_ANSWER, EXPECTED_VERDICT)
     most = tokens(chosen.max_tokens, chosen.max_tokens, JUDGE_TOKENS)
-    return Estimate(questions, 2 * questions, likely, price(likely), price(most))
+    return Estimate(questions, len(likely) * questions, likely, price(likely), price(most))
 
 
 def _count(messages: Sequence[Message], count: Callable[[str], int]) -> int:

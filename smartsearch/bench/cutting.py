@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from smartsearch.bench.scoring import Floats
 from smartsearch.bench.types import Indices
 from smartsearch.config import Config
 from smartsearch.rank.compress import writing
+from smartsearch.rank.excerpts import excerpted
 from smartsearch.rank.features import logit
 from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.types import Corpus, Hit, Scores, Turn
@@ -28,11 +30,15 @@ REASONS = ("kept", "top_k", "tau", "budget")
 
 @dataclass(frozen=True)
 class Kept:
-    """The fate of each ranked turn, shape (n,), as a place in REASONS, and the cost of the kept ones."""
+    """The fate of each ranked turn, shape (n,), as a place in REASONS, and the cost of the kept ones.
+
+    `shown` are the kept turns, in parts, where the cut shows parts.
+    """
 
     fate: NDArray[np.int8]
     words: int
     tokens: int
+    shown: tuple[Turn, ...] = ()
 
 
 def cut(
@@ -120,8 +126,9 @@ def compressed(
     corpus: Corpus,
     tokenizer: Tokenizer,
     pinned: Set[int] = frozenset(),
+    question: str = "",
 ) -> Kept:
-    """As `cut`, by `truncate` itself: in a compressed text the cost of a turn depends on those before it."""
+    """As `cut`, by `truncate` itself: written shorter, or in parts, a turn's cost depends on the others."""
     scores = np.full(len(corpus.turns), np.nan) if ce is None else ce
     hits = [
         Hit(
@@ -140,11 +147,14 @@ def compressed(
         fill=how.fill,
         compress=how.compress,
     )
-    _, budget = truncate(hits, config, tokenizer, pinned)
+    found, budget = truncate(
+        hits, config, tokenizer, pinned, partial(excerpted, question) if how.parts else None
+    )
     fate = np.full(len(order), KEPT, dtype=np.int8)
     for dropped in budget.dropped:
         fate[dropped.rank - 1] = REASONS.index(dropped.reason)
-    return Kept(fate, budget.used_words, budget.used_tokens)
+    shown = tuple(hit.shown for hit in found) if how.parts else ()
+    return Kept(fate, budget.used_words, budget.used_tokens, shown)
 
 
 def text(turns: Sequence[Turn], how: Cut) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from smartsearch.bench import data_beam, data_folder, data_locomo, data_longmemeval
+from smartsearch.bench import data_beam, data_documents, data_folder, data_locomo, data_longmemeval
 from smartsearch.bench.data_format import DataFormat, Log, data_error, head
 from smartsearch.bench.types import Dataset, Group
 from smartsearch.errors import UsageError
@@ -19,6 +19,7 @@ FORMATS: tuple[DataFormat, ...] = (
     data_locomo.FORMAT,
     data_longmemeval.FORMAT,
     data_beam.FORMAT,
+    data_documents.FORMAT,
     data_folder.FORMAT,
 )
 

@@ -18,6 +18,7 @@ cut        B0                              B1:WORDS             B2:ALPHA[:K[:WOR
            A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
            tail[:SHARE[:WORDS]]
            +skip added to B1, B2: on past a turn that does not fit, as `query` does
+           +parts added to B1, B2: of a long turn the part that answers counts, as `query` shows it
 
 `cascade` is the very order of `query`, with what moves up over the scores (rank/lift.py); the other rankings
 are the scores' alone. All but I3 and ID retrieve as the paper does: `IP rrf+plain` is what `--as paper` does.
@@ -136,6 +137,7 @@ class Cut:
     floor: float = 0.0
     fill: str = "stop"
     compress: tuple[str, ...] = ()
+    parts: bool = False  # of a long turn what answers is kept and counted (rank/excerpts.py)
 
     @property
     def by_score(self) -> bool:
@@ -276,24 +278,24 @@ RANKERS: dict[str, Ranker] = {
 def cut(name: str) -> Cut:
     """The cut of that name."""
     base, *added = name.split("+")
-    skips = "skip" in added
-    shorter = [each for each in added if each != "skip"]
+    skips, parts = "skip" in added, "parts" in added
+    shorter = [each for each in added if each not in ("skip", "parts")]
     if len(added) > len(set(added)) or len(shorter) > 1 or not set(shorter) <= set(COMPRESSED):
-        hint = f"one of {', '.join(COMPRESSED)}, and skip"
+        hint = f"one of {', '.join(COMPRESSED)}, and skip and parts"
         raise UsageError(f"{name!r}: +{'+'.join(added)} cannot be added", hint=hint)
     if base.partition(":")[0] not in CUTS:
-        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, tail:.2, A1v2:0, with +C1, +C2 or +skip"
+        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, tail:.2, A1v2:0, with +C1, +C2, +skip or +parts"
         raise UsageError(f"no cut {name!r}", hint=hint)
     kind, numbers = CUTS[base.partition(":")[0]]
     if shorter and kind in CONTROLS:
         raise UsageError(f"{name!r}: {shorter[0]} goes with B0, B1 and B2", hint=f"B1:2000+{shorter[0]}")
-    if skips and kind not in ("fixed", "adaptive"):
-        raise UsageError(f"{name!r}: skip goes with B1 and B2", hint="B1:2000+skip")
+    if (skips or parts) and kind not in ("fixed", "adaptive"):
+        raise UsageError(f"{name!r}: skip and parts go with B1 and B2", hint="B1:2000+skip")
     values = _numbers(base, numbers)
     whole = ":".join([base.partition(":")[0], *(_written(value) for value in values.values())])
     fill, compress = "skip" if skips else "stop", COMPRESSED[shorter[0]] if shorter else ()
-    canonical = "+".join([whole, *shorter, *(["skip"] if skips else [])])
-    return Cut(canonical, kind, fill=fill, compress=compress, **values)
+    canonical = "+".join([whole, *shorter, *(each for each in ("skip", "parts") if each in added)])
+    return Cut(canonical, kind, fill=fill, compress=compress, parts=parts, **values)
 
 
 def split(names: str) -> list[str]:

@@ -38,6 +38,12 @@ def overlap(answer: str, reference: str) -> dict[str, float]:
     }
 
 
+def best(answer: str, references: Iterable[str]) -> dict[str, float]:
+    """MEASURES of an answer, each against the reference that gives most of it."""
+    every = [overlap(answer, one) for one in references]
+    return {name: max(one[name] for one in every) for name in MEASURES}
+
+
 def mean(values: Iterable[Mapping[str, float] | None]) -> dict[str, float | None]:
     """The mean of each of MEASURES over the answers that have it; None without any."""
     known = [value for value in values if value is not None]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smartsearch.bench import grid
 from smartsearch.bench.grid import Row
-from smartsearch.config import Config
+from smartsearch.bench.rivals import available
+from smartsearch.config import FIELDS, Config
 from smartsearch.errors import UsageError
 
 REFERENCE = "I3 cascade B2:0.01:60:4000+skip"
@@ -68,6 +69,7 @@ GRIDS: dict[str, tuple[Block, ...]] = {
     "models": (_AS_PAPER, *_MODELS),
     "index-free": (Block(("IF0", "IF1", "IF2", "IF3"), ("ce+plain", "weight"), (ADAPTIVE[2], "B1:2000")),),
     "controls": (_DEFAULT, _AS_PAPER, *_CONTROLS),
+    "systems": (Block(("I3",), ("cascade",), (REFERENCE.split()[2], "B1:2000")),),
     "full": (
         _DEFAULT,
         _AS_PAPER,
@@ -77,15 +79,44 @@ GRIDS: dict[str, tuple[Block, ...]] = {
 }
 
 
-def rows(names: Sequence[str], rivals: Sequence[str], base: Config) -> tuple[Row, ...]:
-    """The rows of these grids, each once, and each rival under their cuts that need no score."""
-    blocks = [block for name in names for block in _grid(name)]
+NAIVE = "B2:0:20:4000"
+"""The first 20 turns: what the grid `systems` has of a plain search."""
+
+
+def rivals(names: Sequence[str], config: Config) -> tuple[str, ...]:
+    """The published systems that the grid `systems` brings, with their ablations and ways.
+
+    MemoRAG is among them where the config asks a language model, QRRanker where it names one.
+    """
+    if "systems" not in names:
+        return ()
+    ways = [f"xmemory:{way}" for way in FIELDS["xmemory"].metadata["choices"][1:]]  # but for the whole
+    asking = ["memorag:gist"] if config.llm else []
+    heads = ["qrranker"] if getattr(config, "qr_model", "") else []
+    return ("xmemory", *ways, "qrmem:te", "qrmem:ges", "qrmem:kn", *asking, *heads)
+
+
+def naive(names: Sequence[str]) -> tuple[str, ...]:
+    """The plain search that the grid `systems` has beside them: by meaning, else by words."""
+    return ("minilm" if "minilm" in available(installed=True) else "bm25",) if "systems" in names else ()
+
+
+def rows(
+    names: Sequence[str], rivals: Sequence[str], base: Config, cuts: Sequence[str] = ()
+) -> tuple[Row, ...]:
+    """The rows of these grids, each once, and each rival under their cuts that need no score.
+
+    The grid `systems` has the `cuts` that are asked for, if any, in the place of its own.
+    """
+    blocks = [block for name in names for block in _grid(name, cuts)]
     own = [row for block in blocks for row in grid.rows(block.retrievals, block.rankers, block.cuts, base)]
-    cuts = dict.fromkeys(row.cut.name for row in own if not row.cut.compress)
-    return tuple(dict.fromkeys([*own, *grid.rival_rows(rivals, list(cuts))]))
+    every = dict.fromkeys(row.cut.name for row in own if not row.cut.compress)
+    plain = grid.rival_rows(naive(names), [NAIVE])
+    return tuple(dict.fromkeys([*own, *plain, *grid.rival_rows(rivals, list(every))]))
 
 
-def _grid(name: str) -> tuple[Block, ...]:
+def _grid(name: str, cuts: Sequence[str]) -> tuple[Block, ...]:
     if name not in GRIDS:
         raise UsageError(f"no grid {name!r}", hint=f"one of {', '.join(GRIDS)}")
-    return GRIDS[name]
+    asked = cuts if name == "systems" else ()
+    return tuple(replace(block, cuts=tuple(asked or block.cuts)) for block in GRIDS[name])

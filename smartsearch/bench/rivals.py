@@ -99,11 +99,12 @@ class Ingest:
 class Running:
     """A rival over one haystack: scores every turn, or those that it finds.
 
-    `folder` is where systems may keep what was costly to make.
+    `folder` is where systems may keep what was costly to make. `told` is what its memory tells a reader of
+    the last question before the turns.
     """
 
     def __init__(self, system: System, haystack: Haystack, config: Config, folder: Path) -> None:
-        self.system, self._haystack = system, haystack
+        self.system, self._haystack, self.told = system, haystack, list[str]()
         llm = system.card.needs == "llm"
         self._whole = replace(config, system=system.card.name, llm=llm, truncate="none", limit=0, whole=True)
         self._root = folder / "systems"
@@ -183,6 +184,7 @@ class Running:
             return self.memory.score(question.text)
         config = replace(self._whole, now=question.day)
         ranked = self.system.search(question.text, self._haystack, self.memory, config)
+        self.told = [turn.text for turn in ranked.told]
         scores = np.full(len(self._haystack.corpus.turns), np.nan)
         for hit in ranked.hits:
             scores[hit.index] = -hit.rank

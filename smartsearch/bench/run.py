@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, cast
@@ -24,6 +24,7 @@ from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.systems.base import Asking, Card, System
 from smartsearch.systems.baselines import content_lemmas
+from smartsearch.types import Turn
 
 BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
 """Words at which the recall curve of every ranking is taken."""
@@ -47,13 +48,15 @@ class Spec:
     def compared(self) -> tuple[Row, ...]:
         """With rivals those rows, and the reference's and what `query` does, that are cut to EQUAL words.
 
-        Where no cut is, to the nearest to it.
+        Where no cut is, to the nearest to it. A rival without such a row has its first.
         """
-        rivals = [row for row in self.rows if row.ranker.kind == "rival" and row.cut.kind == "fixed"]
-        whole = [row.cut for row in rivals if not row.cut.compress]
+        rivals = [row for row in self.rows if row.ranker.kind == "rival"]
+        whole = [row.cut for row in rivals if row.cut.kind == "fixed" and not row.cut.compress]
         cut = min(whole, key=lambda cut: abs(cut.words - EQUAL), default=None)
         ours = {presets.ranking(name) for name in (self.reference, *presets.REFERENCES.values())}
         wanted = [row for row in self.rows if row.cut == cut]
+        have = {row.ranker for row in wanted}
+        wanted += {row.ranker: row for row in reversed(rivals) if cut and row.ranker not in have}.values()
         return tuple(row for row in wanted if row in rivals or presets.ranking(row.name) in ours)
 
 
@@ -76,7 +79,8 @@ class Outcome:
     those searched, `without_dense` the questions whose haystack is too large for the dense fallback.
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
     reference row by question and what became of it, `read` which of it the cross-encoder has scored;
-    `answered` the turns, best first, that rows leave to a reader, by row and question.
+    `answered` the turns, best first, that rows leave to a reader, by row and question, `told` what the memory
+    of a row's system tells before them.
     `systems` has the fingerprints of each rival with its memory, one per haystack, and `ingests` its memories
     and their costs. `spent` has their use of a language model, for memories (`ingest`) and for
     questions (`query`), in whichever run it was; `asked` has the same for the record, with the model.
@@ -92,7 +96,8 @@ class Outcome:
     ranked: dict[tuple[str, str], dict[str, list[int]]] = field(default_factory=dict)
     kept: dict[str, tuple[Indices, cutting.Kept]] = field(default_factory=dict)
     read: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
-    answered: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    answered: dict[tuple[str, str], Sequence[Turn]] = field(default_factory=dict)
+    told: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     systems: dict[str, list[str]] = field(default_factory=dict)
     ingests: dict[str, list[Made]] = field(default_factory=dict)
     spent: dict[str, dict[str, Spent]] = field(default_factory=dict)
@@ -197,8 +202,9 @@ def _one(
         outcome.add(("curve", *key), measures.curve(ranks, spent, BUDGETS))
         for row in rows:
             ce, pinned = ranked.crossencoder(scored, row), scored.pinned(row.ranker, row.retrieval.name)
-            if row.cut.compress:
-                kept = cutting.compressed(order, ce, row.cut, prepared.group.corpus, tokenizer, pinned)
+            if row.cut.compress or row.cut.parts:
+                corpus = prepared.group.corpus
+                kept = cutting.compressed(order, ce, row.cut, corpus, tokenizer, pinned, question.text)
             else:
                 kept = cutting.cut(order, ce, row.cut, prepared.words, prepared.tokens, pinned)
             outcome.add(("row", row.name), measures.of_cut(order, ranks, kept, gold, sessions))
@@ -212,7 +218,9 @@ def _one(
                 if ce is not None:
                     outcome.read[question.id] = ~np.isnan(ce[order])
             if row.name in outcome.spec.answered:
-                outcome.answered[row.name, question.id] = order[kept.fate == cutting.KEPT].tolist()
+                stayed = [prepared.group.corpus.turns[i] for i in order[kept.fate == cutting.KEPT].tolist()]
+                outcome.answered[row.name, question.id] = kept.shown or stayed
+                outcome.told[row.name, question.id] = ranked.told(question, row)
 
 
 def _agreement(scored: Scored, gold: Gold) -> dict[str, float]:
@@ -262,6 +270,8 @@ class _Rankings:
             before, scores = rival.spent, rival(question)
             if rival.spent != before:
                 self._store.put("spent", key, np.array(astuple(rival.spent - before)))
+            if rival.told:
+                self._store.put("told", key, np.array(rival.told))
             return scores
 
         scores = self._kept("rival", key, ask).astype(np.float64)
@@ -272,6 +282,11 @@ class _Rankings:
         """The tokens and calls a rival spent on a question when it was first asked."""
         held = self._store.get("spent", self._key(question, row))
         return Spent() if held is None else Spent(*held.tolist())
+
+    def told(self, question: BenchQuestion, row: Row) -> list[str]:
+        """What a rival's memory told a reader of a question when it was first asked."""
+        kept = row.ranker.kind == "rival" and self._store.get("told", self._key(question, row))
+        return [] if kept is None or kept is False else [str(text) for text in kept]
 
     def _key(self, question: BenchQuestion, row: Row) -> str:
         rival = self.rivals[row.ranker.name]

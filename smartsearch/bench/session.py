@@ -30,8 +30,8 @@ Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 class Request:
     """What is asked for. Names are those of `grid`, `presets` and `rivals`; `live` counts warm queries.
 
-    `like` is the preset whose row is the reference, unless one is named; with `answer_all` the lists of every
-    row are kept for a reader.
+    `like` is the preset whose row is the reference, unless one is named. With `reads` a reader answers, so
+    that data without gold will do, and with `answer_all` from every row.
     """
 
     path: str
@@ -44,6 +44,7 @@ class Request:
     rivals: tuple[str, ...] = ()
     like: str = ""
     reference: str = ""
+    reads: bool = False
     answer_all: bool = False
     live: int = 0
 
@@ -63,15 +64,16 @@ def plan(request: Request, config: Config) -> Plan:
     Raises UsageError for an unknown name, InputError for data that cannot be read.
     """
     own: list[grid.Row] = []
-    loaded = rivals.load(request.rivals, llm=config.llm, config=config)
-    names = [rival.name for rival in loaded]
+    brought, naive = presets.rivals(request.grids, config), presets.naive(request.grids)
+    loaded = rivals.load([*request.rivals, *brought, *naive], llm=config.llm, config=config)
+    names = [rival.name for rival in loaded if rival.name not in naive or rival.name in request.rivals]
     if request.retrievals or request.rankers or request.cuts:
         cuts = request.cuts or ("B1:2000",)
         own += grid.rows(request.retrievals or ("I3",), request.rankers or ("cascade",), cuts, config)
         own += grid.rival_rows(names, cuts)
     if request.grids or not own:
         unsaid = "index-free" if request.like == "index-free" else "default"
-        own += presets.rows(request.grids or (unsaid,), names, config)
+        own += presets.rows(request.grids or (unsaid,), names, config, request.cuts)
     rows = tuple(dict.fromkeys(own))
     if not any(row.ranker.kind != "rival" for row in rows):
         raise UsageError(
@@ -92,11 +94,12 @@ def plan(request: Request, config: Config) -> Plan:
     if reference not in known:
         raise UsageError(f"no row {reference!r}", hint=f"one of {', '.join(known[:8])}, ...")
     dataset = open_dataset(request.path, format=request.format, every=request.every)
-    if not dataset.with_gold:
+    if not (dataset.with_gold or request.reads):
         lost = [f"{reason}: {item}" for reason, items in dataset.dropped.items() for item in items[:3]]
         raise InputError(
             "\n  ".join([f"{request.path}: no question has gold to find", *lost]),
-            hint="each question needs the turns or sessions that answer it, see docs/benchmarks.md",
+            hint="--reader MODEL, or in the data the turns or sessions that answer each question "
+            "(docs/benchmarks.md)",
             kind="dataset",
         )
     answered = tuple(known) if request.answer_all else (reference,)
@@ -160,12 +163,13 @@ def signed(record: dict[str, Any], planned: Plan, origin: Mapping[str, Any], too
 
 
 def contexts(planned: Plan, outcome: Outcome, name: str) -> Iterator[tuple[BenchQuestion, str]]:
-    """Each question with the text that a row leaves a reader: what an LLM is asked with."""
+    """Each question with the text that a row leaves a reader, what a memory tells before: what an LLM is
+    asked with."""
     row = next(row for row in planned.spec.rows if row.name == name)
     for group in planned.dataset.groups():
         for question in group.questions:
-            turns = [group.corpus.turns[place] for place in outcome.answered[name, question.id]]
-            yield question, cutting.text(turns, row.cut)
+            said = cutting.text(outcome.answered[name, question.id], row.cut)
+            yield question, "\n".join((*outcome.told[name, question.id], said))
 
 
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:
@@ -175,7 +179,7 @@ def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None])
     Questions of abstention, and those whose gold is only sessions, are left out.
     """
     row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
-    if row.ranker.kind == "rival":
+    if row.ranker.kind == "rival" or not planned.dataset.with_gold:
         return None
     found: list[tuple[str, failures.Outcome]] = []
     dropped = planned.dataset.dropped

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from string import ascii_uppercase
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.types import Corpus
+from smartsearch.types import Corpus, fold
 
 Indices = NDArray[np.int64]
 """Places in `Corpus.turns`, shape (n,)."""
@@ -22,7 +24,8 @@ class BenchQuestion:
     `gold` holds places in the group's `Corpus.turns`, `gold_sessions` session numbers (`Group.sessions`);
     where the data names only sessions `gold` is empty. `category` is the dataset's standard name led by
     its number where it has one ("1 multi-hop"). `date` is when the question is asked, ISO, or empty.
-    `abstention`: the right answer is that the transcripts do not say; such a question has no gold.
+    `abstention`: the right answer is that the transcripts do not say; such a question has no gold. `others`
+    are right answers too, `choices` those that a reader chooses from.
     """
 
     id: str
@@ -33,6 +36,25 @@ class BenchQuestion:
     answer: str = ""
     date: str = ""
     abstention: bool = False
+    others: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """What a reader is asked: the question, with its choices by letter."""
+        if not self.choices:
+            return self.text
+        listed = (f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, self.choices))
+        return "\n".join((self.text, "Choose one of these and answer with its letter:", *listed))
+
+    def chosen(self, answer: str) -> str:
+        """The choice that an answer names, by its letter, else by its words; empty for none or several."""
+        letter = re.match(r"\W*([A-Za-z])\W*(?:\.|\)|:|$)", answer)
+        place = ascii_uppercase.index(letter[1].upper()) if letter else len(self.choices)
+        if place < len(self.choices):
+            return self.choices[place]
+        named = [choice for choice in self.choices if fold(choice) in fold(answer)]
+        return named[0] if len(named) == 1 else ""
 
     @property
     def day(self) -> str:

@@ -39,6 +39,8 @@ def compared(result: Json) -> Iterator[Table]:
         systems = {name: (one, rows[one["row"]]) for name, one in found["systems"].items()}
         yield at_equal_words(result, found["reference"], systems)
         yield evidence(systems)
+        if len(result.get("answered") or {}) > 1:
+            yield answers(result, systems)
         if len(next(iter(rows.values()))["by_category"]) > 1:
             yield by_category(systems)
 
@@ -92,6 +94,36 @@ def evidence(systems: Systems) -> Table:
     return Table("Evidence", (*head, "reassigned"), tuple(lines), caption)
 
 
+def answers(result: Json, systems: Systems) -> Table:
+    """What their papers print of a reader's answers, of its tokens, and of the chunks that are found."""
+    lines = []
+    for name, (one, row) in systems.items():
+        read = result["answered"].get(row["name"])
+        if read is None:
+            continue
+        overlap, used = read["overall"]["overlap"], read["usage"]["reader"]
+        own = result["run"].get("asked", {}).get(name, {"query": {}})["query"]
+        each = [_tokens(used) / max(1, used["calls"]), _tokens(own) / max(1, result["questions"]["asked"])]
+        chunks = (row["recall"][f"chunk@{depth}"]["macro"] for depth in (3, 5, 10))
+        told = (overlap[measure] for measure in ("f1", "bleu1", "rouge_l"))
+        dense = (percent(one["blocks"].get(key)) for key in (*HITS, "covered"))
+        lines.append(
+            (named(row), *map(share, told), *map(number, (sum(each), each[1])), *map(share, chunks), *dense)
+        )
+    reader = ", ".join(result["accuracy"]["reader"])
+    caption = (
+        f"Answers of {reader} from what each row leaves, by their words. tokens: of a question, read and "
+        "written; asked: of these the system's own. chunk R@3 to R@10: macro. 1 word to "
+        "covered: as under Evidence."
+    )
+    head = ("F1", "BLEU-1", "ROUGE-L", "tokens", "asked", "chunk R@3", "R@5", "R@10", "1 word", "2", "more")
+    return Table("Answers", ("system", *head, "covered"), tuple(lines), caption)
+
+
+def _tokens(spent: Json) -> float:
+    return float(spent.get("prompt_tokens", 0) + spent.get("completion_tokens", 0))
+
+
 def by_category(systems: Systems) -> Table:
     """What each system keeps, by category of question."""
     names = list(next(row for _, row in systems.values())["by_category"])
@@ -125,5 +157,5 @@ def asked(result: Json, name: str) -> tuple[str, str]:
     if not spent:
         return "0", "0"
     both = [spent["ingest"], spent["query"]]
-    tokens = (number(part["prompt_tokens"] + part["completion_tokens"]) for part in both)
+    tokens = (number(_tokens(part)) for part in both)
     return " / ".join(number(part["calls"]) for part in both), " / ".join(tokens)

@@ -38,7 +38,8 @@ class AccuracyOptions:
     )
     judge: str | None = option(
         LLM,
-        "Let this model judge (SMARTSEARCH_JUDGE_BASE_URL, SMARTSEARCH_JUDGE_KEY).",
+        "Let this model judge (SMARTSEARCH_JUDGE_BASE_URL, SMARTSEARCH_JUDGE_KEY), or nobody (none): answers "
+        "are compared by their words.",
         "--judge",
         metavar="MODEL",
         show_default="the reader",
@@ -82,6 +83,7 @@ class Readers:
         self._options = options
         self._prices = _prices(options.price)
         self.stopped: SmartsearchError | None = None
+        self.judged = options.judge != "none"
         if options.reader is None:
             wanting = ("judge",) if asking else ("judge", "price")
             idle = [name for name in wanting if getattr(options, name) is not None]
@@ -91,7 +93,7 @@ class Readers:
         from smartsearch import llm
 
         self._reader = llm.reader_endpoint(model=options.reader)
-        self._judge = llm.judge_endpoint(self._reader, model=options.judge or "")
+        self._judge = llm.judge_endpoint(self._reader, model=options.judge or "") if self.judged else None
 
     def tell(self, plans: Mapping[str, Sent], planned: Plan, config: Config) -> None:
         """Say what the rivals are about to send, and what that costs."""
@@ -127,7 +129,7 @@ class Readers:
         if not items:
             return {}
         how = self._options
-        before = accuracy.estimate(items, count, how.protocol, self._prices, how.inference)
+        before = accuracy.estimate(items, count, how.protocol, self._prices, how.inference, self.judged)
         stream.talk(_told(before))
         cache = llm.ReplyCache(out / "replies.db")
         found: dict[str, dict[str, Any]] = {}
@@ -149,19 +151,21 @@ class Readers:
         from smartsearch.bench import accuracy
 
         how = self._options
-        reader, judge = (llm.Client(one, cache, count=count) for one in (self._reader, self._judge))
+        reader = llm.Client(self._reader, cache, count=count)
+        judge = llm.Client(self._judge, cache, count=count) if self._judge else None
         found = accuracy.measure(
             items, reader, judge, how.protocol, inference=how.inference, jobs=how.jobs, step=step
         )
         record = found.record(self._prices)
         record["inference"] = how.inference
         record["reader"] = record["reader"] or [self._reader.model]
-        record["judge"] = record["judge"] or [self._judge.model]
+        record["judge"] = record["judge"] or [self._judge.model if self._judge else "nobody"]
         stream.talk(_spent(record))
         if found.stopped is not None:
             stream.warn("stopped asking; the answers so far are kept and counted")
             self.stopped = found.stopped
-        record["left_out"] = {"reader": sorted(reader.unsupported), "judge": sorted(judge.unsupported)}
+        record["left_out"] = {"reader": sorted(reader.unsupported)}
+        record["left_out"]["judge"] = sorted(judge.unsupported) if judge else []
         return record
 
 

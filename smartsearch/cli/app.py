@@ -61,10 +61,20 @@ COMMANDS = {
     "mcp": Command(
         "mcp", "mcp", "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol."
     ),
+    "setup": Command(
+        "setup",
+        "setup",
+        "Give the coding agents on this machine a memory: the MCP server over their own sessions.",
+    ),
     "formats": Command(
         "formats",
         "formats",
         "List the transcript formats that are understood; --input-format takes their names.",
+    ),
+    "schema": Command(
+        "schema",
+        "schema",
+        "Print the JSON Schema of a reply: query, hit, batch, answer, show, doctor, error, mcp.",
     ),
     "index": Command(
         "index",

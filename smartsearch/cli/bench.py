@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from smartsearch.bench.session import Plan, Request
     from smartsearch.config import Config
 
-DATASETS = ("auto", "locomo", "longmemeval", "beam", "folder")
+DATASETS = ("auto", "locomo", "longmemeval", "beam", "documents", "folder")
 
 EXAMPLES = """Examples:
 
@@ -54,7 +54,7 @@ class GridOptions:
     grid: str | None = option(
         GRID,
         "Named sets of rows: default, paper (its tables), models (its rankers, by hub id), controls (its "
-        "negative controls), index-free, full.",
+        "negative controls), index-free, systems (published ones, docs/systems.md), full.",
         "--grid",
         metavar="NAMES",
         show_default="default",
@@ -134,7 +134,9 @@ def bench(
     data: Annotated[
         str,
         typer.Argument(
-            metavar="DATA", help="LoCoMo, LongMemEval, BEAM, or your questions.jsonl.", show_default=False
+            metavar="DATA",
+            help="LoCoMo, LongMemEval, BEAM, QuALITY, LongBench, or your questions.jsonl.",
+            show_default=False,
         ),
     ],
     *,
@@ -159,7 +161,10 @@ def bench(
     if not which.context:
         config = replace(config, beside=tuple(part for part in config.beside if part != "before"))
     readers = Readers(llm, asking=config.llm)
-    request = replace(_request(data, which, rows, report.live), like=models.like, answer_all=llm.all_rows)
+    request = _request(data, which, rows, report.live)
+    reads = llm.reader is not None
+    every = llm.all_rows or (reads and "systems" in request.grids)
+    request = replace(request, like=models.like, reads=reads, answer_all=every)
     planned = session.plan(request, config)
     config = replace(config, llm=False)  # of the rivals alone, which know it now
     for warning in (*config.notes, *_warnings(planned)):
@@ -263,8 +268,11 @@ def _measured(
             answered = readers.accuracy(planned, outcome, tools, out, stage)
             record["accuracy"] = answered.get(planned.spec.reference)
             if len(answered) > 1:
-                record["answered"] = {name: {"overall": found["overall"]} for name, found in answered.items()}
-            verdicts = record["accuracy"]["verdicts"] if record["accuracy"] else {}
+                parts = ("overall", "usage")
+                record["answered"] = {
+                    name: {part: one[part] for part in parts} for name, one in answered.items()
+                }
+            verdicts = record["accuracy"]["verdicts"] if record["accuracy"] and readers.judged else {}
             record["failures"] = session.blamed(planned, outcome, verdicts)
         except KeyboardInterrupt:
             stream.talk(f"stopped; what was scored is kept in {store}: the same command goes on from there")

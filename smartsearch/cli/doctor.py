@@ -11,6 +11,8 @@ from smartsearch.errors import ExitCode
 from smartsearch.output import record, stream
 from smartsearch.output.plain import one_line
 
+FIRST = "smartsearch query QUESTION PATH"
+"""What to run where all works."""
 MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "failure": "FAIL"}
 
 
@@ -39,9 +41,13 @@ def doctor(
             if finding.hint and finding.state != "ok":
                 stream.write([f"{'':<16}try: {one_line(finding.hint)}"])
     if json:
+        worst = next((s for s in ("failure", "warning") if s in {one.state for one in findings}), "ok")
+        hints = [one.hint for one in findings if one.state == worst and one.hint]
         stream.write_json(
             {
                 "schema_version": record.SCHEMA_VERSION,
+                "state": worst,
+                "next": hints[0] if hints and worst != "ok" else FIRST,
                 "findings": [dataclasses.asdict(finding) for finding in findings],
             }
         )

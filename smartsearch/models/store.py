@@ -189,6 +189,7 @@ def fetch(role: str, ref: ModelRef, tell: Callable[[str], None]) -> None:
     SmartsearchError (kind "package") where spaCy has no pip to install with.
     """
     if role == "parser":
+        extras.require("spacy", f"the parser {ref.name}")
         extras.require_pip(ref.name)
     try:
         if role == "parser":

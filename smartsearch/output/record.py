@@ -1,4 +1,4 @@
-"""A result or an error as the JSON of schema version 1 (docs/cli.md): fixed keys in fixed order, rounded."""
+"""A result or an error as the JSON of schema version 1 (docs/json.md): fixed keys in fixed order, rounded."""
 
 from __future__ import annotations
 

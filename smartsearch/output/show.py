@@ -111,13 +111,18 @@ def _markdown(answer: Result, around: Sequence[Nearby], _config: Config, _view: 
 
 
 def _context(answer: Result, around: Sequence[Nearby], config: Config, _view: View) -> None:
+    stream.write(block(answer, around, config))
+
+
+def block(answer: Result, around: Sequence[Nearby], config: Config) -> Iterator[str]:
+    """The lines of the block for a prompt, without unlikely turns."""
     from smartsearch.rank.confidence import worth_reading
     from smartsearch.types import Nearby
 
     read = [answer.hits[n] for n in worth_reading(answer)]
     near = [around[n] for n in worth_reading(answer)] if around else [Nearby(hit.index) for hit in read]
     said = plain.weakness(answer) if answer.weak and read else ""
-    stream.write(plain.context(read, near, config.compress, said))
+    return plain.context(read, near, config.compress, said)
 
 
 def _html(answer: Result, around: Sequence[Nearby], config: Config, _view: View) -> None:

@@ -13,7 +13,8 @@ from smartsearch.errors import SmartsearchError
 DISTRIBUTION = "smartsearch-cli"
 """The name to install; `smartsearch` in the registry belongs to somebody else."""
 EXTRAS: dict[str, tuple[str, ...]] = {
-    "hub": ("torch", "sentence_transformers", "pylate", "json_repair"),
+    "spacy": ("spacy",),
+    "hub": ("spacy", "torch", "sentence_transformers", "pylate", "json_repair"),
     "qr": ("torch", "transformers"),
     "batch": ("pyarrow", "fsspec"),
     "train": ("torch", "sentence_transformers", "pylate", "onnx"),

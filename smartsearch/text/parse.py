@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.runtime.extras import pipeline
+from smartsearch.runtime.extras import pipeline, require
 from smartsearch.runtime.lean import module, standing_in
 from smartsearch.text.literals import COMPOUND, LONG, NUMBER, PHRASE, Literal, literals
 from smartsearch.text.tagging.pipeline import TABLES, Doc, Pipeline, Span, Token
@@ -64,7 +64,7 @@ def without_commands() -> Iterator[None]:
 def load(name_or_path: str) -> Pipeline | Language:
     """The pipeline of that name or folder: spaCy's, but the shipped one, which runs without spaCy.
 
-    Raises ModelError when it is missing, broken or lacks a part.
+    Raises ModelError when it is missing, broken or lacks a part, SmartsearchError "package" without spaCy.
     """
     if Path(name_or_path) == SHIPPED:
         try:
@@ -75,6 +75,7 @@ def load(name_or_path: str) -> Pipeline | Language:
                 hint="install smartsearch-cli again",
                 kind="model_damaged",
             ) from error
+    require("spacy", f"the parser {name_or_path}")
     try:
         with without_commands():
             import spacy

@@ -26,7 +26,7 @@ READERS = "smartsearch.transcripts.formats"
 class Format:
     """One way to write a chat down, with what a person has to know of it.
 
-    Its reader, `signal_text.py` for `signal-text`, is imported when the format is asked for: its patterns
+    Its reader, `gemini_html.py` for `gemini-html`, is imported when the format is asked for: its patterns
     take time to compile. `read(source)` there yields turns in file order, and a `FormatError` in the place of
     each record that does not fit; it raises one only when the rest of the file cannot be read. A file is in
     the format where `detect(source)` says so, or, for JSON, `claims(value)` of one of the first `records`
@@ -39,7 +39,7 @@ class Format:
     that one without turns is no news either. `rest` says what else such files are full of that is no turn:
     little of one is explained by its turns (explained.py), and that is no news. `named` are the keys, or
     the head of turns, that a user named, for a reader that takes them. `among` is the module whose `FORMS`
-    declare it (form.py).
+    declare it (form.py, textform.py).
     """
 
     name: str

@@ -77,9 +77,23 @@ def client(server, cache: ReplyCache | None = None) -> Client:
     return made
 
 
+def both(server, cache: ReplyCache | None = None) -> tuple[Client, Client]:
+    """The same as reader and judge."""
+    return client(server, cache), client(server, cache)
+
+
+def test_without_a_judge_answers_are_compared_by_their_words_alone(server):
+    result = measure(ITEMS, client(server), None, "memos")
+    assert (result.overall, result.judge) == (Tally(unjudged=4), ())
+    assert (result.usage[READER].calls, result.usage[JUDGE]) == (4, Usage())
+    assert result.record(None)["overall"]["overlap"]["f1"] > 0
+    foretold = estimate(ITEMS, len, "memos", judge=False)
+    assert (foretold.calls, list(foretold.tokens)) == (4, [READER])
+
+
 def test_a_run_from_end_to_end(server):
     steps = []
-    result = measure(ITEMS, client(server), None, "memos", jobs=2, step=lambda: steps.append(1))
+    result = measure(ITEMS, *both(server), "memos", jobs=2, step=lambda: steps.append(1))
     assert result.overall == Tally(correct=3, wrong=1)
     assert result.overall.accuracy == 0.75
     assert result.by_category == {"1 multi-hop": Tally(correct=1), "4 single-hop": Tally(correct=2, wrong=1)}
@@ -110,7 +124,7 @@ def test_a_run_from_end_to_end(server):
 )
 def test_the_last_line_of_a_reply_is_the_answer_that_is_judged(server, text, finish, answer, tally):
     server.script = [says(text, finish=finish)]
-    result = measure([item("flute")], client(server), None, "evermemos")
+    result = measure([item("flute")], *both(server), "evermemos")
     assert result.overall == tally
     assert [part("answer", request) for request in server.requests[1:]] == [answer] * (answer is not None)
 
@@ -137,19 +151,19 @@ def test_a_judge_never_readable_leaves_the_question_unjudged(server, other, tmp_
 
 def test_abstention_is_judged_by_another_rule(server):
     server.script = [says("It is not mentioned."), says('{"label": "CORRECT"}')]
-    result = measure([item("boat", abstention=True)], client(server), None, "memos", jobs=1)
+    result = measure([item("boat", abstention=True)], *both(server), "memos", jobs=1)
     record = result.record(None)
     counted = [record[name]["questions"] for name in ("overall", "abstention", "with_abstention")]
     assert (counted, result.by_category) == ([0, 1, 1], {})
     rule = server.requests[1]["messages"][0]["content"]
     assert "CORRECT if the answer says that the information is not there" in rule
-    assert "abstention" not in measure(ITEMS[:1], client(server), None, "memos").record(None)
+    assert "abstention" not in measure(ITEMS[:1], *both(server), "memos").record(None)
     assert "WRONG if it contradicts the reference" in server.requests[-1]["messages"][0]["content"]
 
 
 def test_one_failing_question_loses_no_other(server):
     server.script = [says(), says(), status(400, "context too long")]
-    result = measure(ITEMS, client(server), None, "memos", jobs=1)
+    result = measure(ITEMS, *both(server), "memos", jobs=1)
     assert result.overall == Tally(correct=2, wrong=1, failed=1)
     assert result.overall.accuracy == pytest.approx(2 / 3)
     failed = result.outcomes[1]
@@ -170,14 +184,14 @@ def test_a_dead_endpoint_stops_the_run_and_keeps_what_was_answered(server, tmp_p
             yield one
 
     server.script = [says()] * 4 + [fault] * 200
-    result = measure(items(), client(server, cache), None, "memos", jobs=1)
+    result = measure(items(), *both(server, cache), "memos", jobs=1)
     assert result.stopped is not None
     assert result.stopped.kind == kind
     # Two are answered; then three fail, and two known from the cache in between are no sign of life.
     assert result.overall == Tally(correct=4, failed=3)
     assert len(taken) == 7
     server.script.clear()
-    again = measure(ITEMS, client(server, cache), None, "memos", jobs=1)
+    again = measure(ITEMS, *both(server, cache), "memos", jobs=1)
     assert again.overall == Tally(correct=3, wrong=1)
     assert (again.usage[READER].new_calls, again.usage[JUDGE].new_calls) == (2, 2)
 
@@ -226,5 +240,5 @@ def test_labels(text, vote):
 @pytest.mark.parametrize("wrong", [{"protocol": "mem"}, {"jobs": 0}])
 def test_wrong_options(server, wrong):
     with pytest.raises(UsageError):
-        measure(ITEMS, client(server), None, **{"protocol": "memos", **wrong})
+        measure(ITEMS, *both(server), **{"protocol": "memos", **wrong})
     assert server.requests == []

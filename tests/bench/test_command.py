@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from smartsearch.bench import rivals
-from smartsearch.bench.tables import verdict
+from smartsearch.bench.tables import share, verdict
 from smartsearch.cli import app as cli
 from smartsearch.llm import Client
 from smartsearch.models import loading, profiles
 from smartsearch.runtime import extras
 from tests import scribe
 from tests.bench.conftest import fingerprints, tools_with_parser
+from tests.bench.test_documents import QUALITY
 from tests.llm_server import llm_server
 from tests.transcripts.build import lines, put
 
@@ -158,6 +159,46 @@ def test_gold_found_beside_answers_judged_row_by_row(
     assert table[2].split()[3] == f"{found[0]:.1%}"
     assert table[3].split()[-1] == f"{(accuracy['I3 corpus B1:14'] - accuracy['I3 ce B1:14']) * 100:+.1f}"
     assert record["accuracy"]["overall"] == record["answered"][record["reference"]]["overall"]
+
+
+def test_answers_of_systems_beside_each_other_without_a_judge(
+    run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with llm_server(answered) as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        rows = ("--rank", "ce", "--cut", "B1:14", "--rival", "grep", "--reader", "tiny", "--judge", "none")
+        code, out, err = run(str(asked), "--live", "0", *rows, "--answer-rows", "all")
+        assert code == 0, err
+        sent = len(server.requests)
+    assert "judge" not in err
+    record = written(tmp_path / "smartsearch-bench")
+    assert sent == sum(one["usage"]["reader"]["new_calls"] for one in record["answered"].values())
+    table = out[out.index("# Answers") :].splitlines()
+    line = dict(zip(table[1].replace("chunk ", "").split(), table[3].split()))
+    overlap, used = (record["answered"]["grep B1:14"][part] for part in ("overall", "usage"))
+    assert line["F1"] == share(overlap["overlap"]["f1"])
+    each = used["reader"]["prompt_tokens"] + used["reader"]["completion_tokens"]
+    assert line["tokens"] == f"{each / used['reader']['calls']:,.0f}"
+    assert record["failures"]["all"]["overall"]["kinds"].keys() & {"LLM inference"} == set()
+
+
+def test_choices_are_marked_without_gold_and_without_a_judge(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = put(tmp_path, "quality.jsonl", json.dumps(QUALITY))
+    code, _, err = run(str(path), "--live", "0")
+    assert code == 2
+    assert "--reader MODEL" in err
+    with llm_server(lambda body: "B" if "D. Nowhere" in body["messages"][1]["content"] else "?") as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        ways = ("--reader", "tiny", "--judge", "none", "--rank", "ce", "--cut", "B1:14", "--rival", "grep")
+        code, out, err = run(str(path), "--live", "0", *ways, "--answer-rows", "all")
+    assert code == 0, err
+    record = written(tmp_path / "smartsearch-bench")
+    assert {name: one["overall"]["accuracy"] for name, one in record["answered"].items()} == {
+        **{"I3 ce B1:14": 1.0, "grep B1:14": 1.0}
+    }
+    assert "# Answers" in out
 
 
 @pytest.mark.parametrize("infer", [True, False])

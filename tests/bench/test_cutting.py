@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from smartsearch.bench import cutting
 from smartsearch.bench.cutting import BUDGET, KEPT, TAU, TOP_K, compressed, cut
 from smartsearch.bench.grid import Cut
 from smartsearch.config import Config
+from smartsearch.rank.excerpts import excerpted
 from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.types import Corpus, Hit, Scores, Turn
 
@@ -84,6 +87,20 @@ def test_a_compressed_cut_skips_what_does_not_fit_where_the_cut_says_so():
         how = Cut("", "fixed", 11, fill=fill, compress=("speakers",))
         found = compressed(np.arange(3), None, how, corpus, words)
         assert np.flatnonzero(found.fate == KEPT).tolist() == kept
+
+
+def test_a_cut_in_parts_is_that_of_a_query():
+    long = " ".join(f"Line {n} is about the weather of day {n} and no more." for n in range(40))
+    corpus = Corpus((Turn(f"{long} The boat cost 40. {long}", "Ann"), Turn("The boat is blue", "Bo")))
+    words = Tokenizer("words", lambda text: len(text.split()))
+    how = Cut("", "fixed", 300, fill="skip", parts=True)
+    found = compressed(np.arange(2), None, how, corpus, words, question="What did the boat cost?")
+    hits = [Hit(n + 1, turn, Scores(), index=n) for n, turn in enumerate(corpus.turns)]
+    config = Config(truncate="fixed", budget=300)
+    kept, budget = truncate(hits, config, words, excerpt=partial(excerpted, "What did the boat cost?"))
+    assert found.shown == tuple(hit.shown for hit in kept)
+    assert "cost 40" in found.shown[0].text
+    assert (found.fate.tolist(), found.words) == ([KEPT, KEPT], budget.used_words)
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,8 @@ def test_cuts_have_budget_alpha_and_k():
     assert grid.cut("B1+C1C2").name == "B1:2000+C1C2"
     assert grid.cut("B1+skip+C1") == grid.cut("B1:2000+C1+skip")
     assert (grid.cut("B2+skip").fill, grid.cut("B2").fill) == ("skip", "stop")
+    assert grid.cut("B2+parts+skip") == grid.cut("B2+skip+parts")
+    assert (grid.cut("B2+parts").parts, grid.cut("B2+parts").name) == (True, "B2:0.03:60:4000+parts")
     assert (grid.cut("A1v1").share, grid.cut("tail").share) == (0.2, 0.2)
     assert (grid.cut("A1v2").floor, grid.cut("A1v2:-4").floor) == (0.0, -4.0)
     assert grid.cut("B2:0").alpha == 0.0
@@ -145,11 +147,23 @@ def test_a_cut_by_score_needs_a_ranking_with_the_cross_encoder():
     ]
 
 
+def test_the_grid_of_systems_has_their_ways_and_those_that_ask_a_model_where_there_is_one():
+    ways = presets.rivals(["systems"], BASE)
+    assert {"xmemory", "xmemory:no-split", "xmemory:memory-only", "qrmem:te", "qrmem:ges"} < set(ways)
+    more = presets.rivals(["paper", "systems"], replace(BASE, llm=True, qr_model="./some"))
+    assert set(more) - set(ways) == {"memorag:gist", "qrranker"}
+    assert presets.rivals(["paper"], BASE) == presets.naive(["paper"]) == ()
+    names = [row.name for row in presets.rows(["systems"], ["xmemory"], BASE, ["B1:250"])]
+    (plain,) = presets.naive(["systems"])
+    assert names == ["I3 cascade B1:250", f"{plain} B2:0:20:4000", "xmemory B1:250"]
+
+
 def test_every_grid_holds_a_reference_row_and_the_papers_and_parses():
     for name in presets.GRIDS:
         rows = presets.rows([name], ["bm25"], BASE)
         names = {row.name for row in rows}
         assert names & set(presets.REFERENCES.values())
-        assert presets.REFERENCES["index-free" if name == "index-free" else "paper"] in names
+        like = {"index-free": "index-free", "systems": ""}.get(name, "paper")
+        assert presets.REFERENCES[like] in names
         assert len({row.name for row in rows}) == len(rows)
         assert any(row.ranker.kind == "rival" for row in rows)

@@ -130,6 +130,21 @@ def test_a_later_record_of_the_same_data_sets_the_default_beside_the_order_of_it
     }
 
 
+def test_a_sample_and_another_parser_stand_under_the_questions_they_were_asked(result):
+    wanted = ("IF0 ce+plain B1:2000", "I0 rrf+plain B1:2000")
+    sample = json.loads(json.dumps(result))
+    sample["rows"] = [row for row in sample["rows"] if row["name"] in wanted]
+    sample["dataset"]["every"] = 16
+    other = json.loads(json.dumps(sample))
+    other["run"]["models"][0]["id"] = "en_other"
+    other["rows"][0] |= {"candidates": 17.0}
+    told = results_page.page([results_page.as_now(one) for one in (result, sample, other)], "command")
+    assert "### The paper's reading, every 16th question" in told
+    assert told.count("| IF0 ce+plain B1:2000 |") == 3
+    assert "| IF0 ce+plain B1:2000 | ours | 1,540 | 429 | .992 | .887 | .877 |" in told
+    assert "| IF0 ce+plain B1:2000 | the paper's | 1,540 | 17 | .992 | .887 | .877 |" in told
+
+
 def test_the_papers_of_other_systems_stand_beside_ours_as_not_comparable(result):
     assert "not comparable" not in results_page.page([{**result, "compared": None}], "command")
     told = results_page.page([result], "command")

@@ -12,6 +12,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "speed")]
 import corpus  # noqa: E402
 import measure  # noqa: E402
 import records  # noqa: E402
+import worker  # noqa: E402
 
 
 def test_a_made_corpus_is_the_same_every_time(tmp_path):
@@ -44,3 +45,11 @@ def test_a_record_names_no_path_of_this_machine():
         "command": "rg -f OUT/terms DATA/locomo10.json",
         "rows": ["no x.so here", "'python': it broke", "3 MB/s, src/a/b.py, a/b", 2.5],
     }
+
+
+def test_a_warm_process_answers_each_question_with_its_stages(tmp_path):
+    env = measure.environment(tmp_path / "home", tmp_path)
+    with worker.Worker("ours", env | {"PYTHONPATH": str(ROOT)}, 1) as ours:
+        assert ours("open", path=str(ROOT / "docs" / "samples" / "harbour-street.md"))["turns"] > 2
+        stages = ours("ask", question="When did Maya adopt the dog?", limit=2)["timing_ms"]
+    assert {"read", "retrieve", "rank", "total"} <= set(stages)

@@ -15,12 +15,13 @@ from smartsearch.bench import blocks, grid, rivals, versus
 from smartsearch.bench.results import summary
 from smartsearch.bench.rivals import Rival, Running
 from smartsearch.bench.run import Spec, run
-from smartsearch.bench.session import Request, plan
+from smartsearch.bench.session import Request, contexts, plan
 from smartsearch.bench.store import Store
 from smartsearch.config import Config
 from smartsearch.llm import Spent
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Card
+from smartsearch.types import Turn
 from tests.bench.conftest import scoring_of
 from tests.conftest import corpus
 
@@ -65,7 +66,7 @@ def system(name: str, steps: int, *, keeps: bool, asker: Any = None):
 
     def search(question, haystack, memory, config):
         asker.spent += Spent(1, 0, 100, 5)
-        return SimpleNamespace(hits=[SimpleNamespace(index=2, rank=1)])
+        return SimpleNamespace(hits=[SimpleNamespace(index=2, rank=1)], told=[Turn("a theme")])
 
     made.search = search
     return made
@@ -144,13 +145,17 @@ def test_what_a_question_asked_of_a_language_model_is_known_when_its_ranking_is_
     )
     planned = plan(Request(str(chats), cuts=("B1:24",), rivals=("grep",)), Config())
     rows = grid.rival_rows(["mem"], ("B1:24", "B1:9"))
-    spec = Spec((*planned.spec.rows, *rows), planned.spec.reference, (Rival("mem", lambda *_: one, True),))
+    answered = (*planned.spec.answered, "mem B1:24")
+    asking = (Rival("mem", lambda *_: one, True),)
+    spec = Spec((*planned.spec.rows, *rows), planned.spec.reference, asking, answered)
     spec = replace(spec, rows=tuple(row for row in spec.rows if row.ranker.name != "grep"))
     with Store(tmp_path / "run" / "scores.db") as store:
         for steps in (2, 0):
             one.steps = steps
             outcome = run(planned.dataset, spec, scoring_of(tools, store, Config()), tools.tokenizer)
             assert outcome.spent["mem"] == {"ingest": Spent(2, 0, 20, 2), "query": Spent(4, 0, 400, 20)}
+            _, read = next(contexts(replace(planned, spec=spec), outcome, "mem B1:24"))
+            assert read.startswith("a theme\n[")  # what the memory tells, kept as the ranking is, then turns
     assert one.asker.spent.calls == 2 + 4
     assert outcome.asked["mem"]["model"] == "tiny"
 

@@ -14,6 +14,7 @@ import pytest
 from smartsearch.cli import app as cli
 from smartsearch.models import loading
 from tests.cli.fakes import LETTERS, fake_tools
+from tests.contract import hold_lines
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 QUESTION = "When did Mara join the support group?"
@@ -68,9 +69,12 @@ def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in process; what it prints as JSON is held to the contract."""
+
     def ran(*arguments: str) -> Ran:
         code = cli.run(arguments)
         out, err = capfd.readouterr()
+        hold_lines(out)
         return Ran(code, out, err)
 
     return ran

@@ -76,6 +76,7 @@ LINES = {
     "qrranker": [[WRONG], ["fetch", WRONG]],
     "config": [[], ["show", WRONG], ["--json"], [WRONG]],
     "doctor": [[WRONG], ["--no-search", "--json"]],
+    "schema": [[WRONG], ["error"]],
 }
 CASES = [(verb, *line) for verb, lines in LINES.items() for line in lines]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shutil
 import tempfile
@@ -63,6 +64,20 @@ def test_the_commands_of_a_section_print_what_stands_below_them(guide, heading, 
         assert not shown or shown[0] in came, f"$ {command.line}\n{run.stdout}"
         missing = [line for line in shown if line not in came]
         assert 2 * len(missing) <= len(shown), f"$ {command.line}\n{run.stdout}\nnot there: {missing}"
+
+
+PAGES = [path for path in DOCUMENTS if "```pycon\n" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_the_python_of_a_page_gives_what_stands_below_it(page, tmp_path, monkeypatch):
+    furnish(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```pycon\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page.name, str(page), 0)
+    failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+    assert (failed, tried > 5) == (0, True)
 
 
 def test_the_readme_names_make_targets_that_there_are():

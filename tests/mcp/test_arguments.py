@@ -51,7 +51,7 @@ def test_a_switch_of_a_line_is_true_or_false(monkeypatch: pytest.MonkeyPatch):
 
 def test_what_is_not_given_has_its_default():
     made = parse(SearchArguments, {"question": "who?", "paths": None, "limit": 3.0, "speakers": "Ann"})
-    assert (made.question, made.paths, made.limit, made.line) == ("who?", (), 3, 160)
+    assert (made.question, made.paths, made.limit, made.line) == ("who?", (), 3, 90)
     assert made.narrowed == {"speaker": ["Ann"]}
     assert parse(ExpandArguments, {"ids": "abc"}).ids == ("abc",)
 

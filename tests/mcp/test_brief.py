@@ -31,6 +31,19 @@ def test_an_id_is_of_the_place_and_the_text():
     assert len(brief.identity(Turn("\udcff"))) == 8
 
 
+def test_a_result_says_first_how_good_it_is():
+    hit = {"hits": ["[abcdefgh] x | y"], "weak": True, "confidence": 0.2, "absent": ["kite"], "more": 1200}
+    first = "weak; confidence 0.20; nobody says kite; 1,200 more with a higher `limit`"
+    assert brief.text({**hit, "notes": ["n"]}) == f"{first}\n[abcdefgh] x | y\nnote: n"
+    assert brief.text({"hits": [], "weak": True, "next": "t"}) == "nothing found\ntry: t"
+
+
+def test_of_a_long_place_the_end_is_shown():
+    session = "-home-me-src-app/fe7a436f-2276-4780-8514-a97ab662b035.jsonl:12"
+    assert brief.hit(found(TURN), "abcdefgh", session, 99).split(" | ")[1] == "…2b035.jsonl:12"
+    assert brief.hit(found(TURN), "abcdefgh", "family/summer-of-2019.txt:1204", 99).split(" | ")[1][0] == "f"
+
+
 def test_a_long_turn_is_shown_from_its_beginning_or_around_its_best_term():
     filler = "word " * 40
     assert brief.excerpt(Turn(filler), (), 20) == "word word word word…"

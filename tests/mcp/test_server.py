@@ -19,11 +19,14 @@ import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
 
 import smartsearch
 from smartsearch.runtime import extras
 from smartsearch.serve.mcp.messages import LONGEST
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
+from tests.mcp import read
 from tests.waiting import HANG, until
 
 ROOT = Path(__file__).parents[2]
@@ -76,12 +79,13 @@ class Raw:
         """What a tool answers, as a record and as text."""
         self.call(1, tool, **arguments)
         result = self.answer()["result"]
-        assert result.get("isError", False) == ("error" in result["structuredContent"])
-        return result["structuredContent"], result["content"][0]["text"]
+        record = result["structuredContent"]
+        assert result.get("isError", False) == ("error" in record)
+        return read(record) if "hits" in record else record, result["content"][0]["text"]
 
-    def shake_hands(self) -> dict:
+    def shake_hands(self, version: str = "2025-06-18") -> dict:
         client = {"name": "test", "version": "0"}
-        self.send("initialize", 0, protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+        self.send("initialize", 0, protocolVersion=version, capabilities={}, clientInfo=client)
         told = self.answer()
         self.send("notifications/initialized")
         return told
@@ -167,20 +171,35 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(shared: Raw):
     assert "there are search, expand, status" in shared.answer()["error"]["message"]
 
 
-def test_the_protocol_without_a_handshake(chats: Path):
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_sdks_own_client(chats: Path, mode: str):
     """From 2026 on clients need not initialize; the SDK's newer client asks with `server/discover`."""
 
-    async def play() -> list[dict]:
+    async def play() -> None:
         server = StdioServerParameters(
             command=sys.executable, args=[*ODD, str(chats)], env=environment(), cwd=str(ROOT)
         )
-        async with Client(server) as client:
+        async with Client(server, mode=mode) as client:
+            newest = HANDSHAKE_PROTOCOL_VERSIONS if mode == "legacy" else KNOWN_PROTOCOL_VERSIONS
+            assert client.session.protocol_version == newest[-1]
             assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "expand", "status"]
             found = await client.call_tool("search", {"question": QUESTION})
-            assert client.session.protocol_version >= "2026"
-            return found.structured_content["hits"]
+            assert read(found.structured_content)["hits"][0]["place"] == "chat.txt:1"
+            (template,) = (await client.list_resource_templates()).resource_templates
+            assert (await client.list_resources()).resources == []
+            opened = await client.read_resource(template.uri_template.replace("{+place}", "chat.txt:1"))
+            assert "* 1 [2024-05-08 13:56] Mara: I went to the support group" in opened.contents[0].text
+            with pytest.raises(MCPError, match="outside_roots"):
+                await client.read_resource("smartsearch:///%2Fetc/passwd:1")
 
-    assert anyio.run(play)[0]["place"] == "chat.txt:1"
+    anyio.run(play)
+
+
+@pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS[-2:])
+def test_an_older_version_is_spoken_where_it_is_asked_for(chats: Path, version: str):
+    with raw(*ODD, str(chats), greeted=False) as server:
+        assert server.shake_hands(version)["result"]["protocolVersion"] == version
+        assert server.told("search", question=QUESTION)[0]["hits"][0]["place"] == "chat.txt:1"
 
 
 def test_standard_output_is_the_protocol_and_nothing_else(chats: Path):
@@ -293,7 +312,7 @@ def test_the_beginning_of_a_number_is_no_id(shared: Raw, end: str):
 def test_a_question_with_half_a_surrogate_pair_is_searched(shared: Raw):
     said = rb'{"name": "search", "arguments": {"question": "ostrich \ud800 half \ud83d\ude00"}}'
     shared.write(b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": ' + said + b"}")
-    assert "ostrich" in shared.answer()["result"]["structuredContent"]["hits"][0]["line"]
+    assert "ostrich" in shared.answer()["result"]["structuredContent"]["hits"][0]
 
 
 @pytest.mark.parametrize(

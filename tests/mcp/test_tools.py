@@ -26,6 +26,8 @@ from smartsearch.serve.warm import shelf
 from smartsearch.transcripts.files import Selection
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 from tests.cli.fakes import fake_tools
+from tests.contract import hold
+from tests.mcp import read
 
 Make = Callable[..., Answers]
 
@@ -53,38 +55,34 @@ def make(chats: Path) -> Make:
 
 
 def search(answers: Answers, question: str = QUESTION, **more: object) -> dict:
-    return answers.search(SearchArguments(question=question, **more)).record
+    record = answers.search(SearchArguments(question=question, **more)).record
+    hold(record, "mcp")
+    return read(record)
 
 
 def lines(record: dict) -> list[str]:
     return [hit["line"] for hit in record["hits"]]
 
 
-def test_a_search_gives_short_lines_and_says_what_was_cut(make: Make):
+def test_a_search_gives_short_lines_and_how_good_they_are(make: Make):
     reply = make().search(SearchArguments(question=QUESTION, limit=1))
-    record = reply.record
-    assert [{**hit, "id": ""} for hit in record["hits"]] == [
-        {
-            "id": "",
-            "date": "2024-05-08",
-            "speaker": "Mara",
-            "place": "chat.txt:1",
-            "line": "I went to the support group yesterday.",
-        }
-    ]
-    rest = record["candidates"] - 1
-    assert sum(record["cut"].values()) == rest
-    assert record["next"].startswith("`expand` with ids gives full text")
-    first, hit, last = reply.text.splitlines()
-    assert first.startswith(f"1 of {record['candidates']} candidates (cut: ")
-    assert hit == f"[{record['hits'][0]['id']}] 2024-05-08 Mara | chat.txt:1 | {record['hits'][0]['line']}"
-    assert last == f"next: {record['next']}"
+    (name,) = reply.ids
+    hit = f"[{name}] 2024-05-08 Mara | chat.txt:1 | I went to the support group yesterday."
+    more = reply.record["more"]
+    assert reply.record == {"hits": [hit], "weak": False, "absent": ["join"], "more": more}
+    assert reply.text.splitlines() == [f"nobody says join; {more} more with a higher `limit`", hit]
+    assert search(make(), "What of Mara's xylophone?")["absent"] == ["xylophone"]
 
 
 def test_paths_narrow_the_search(make: Make, chats: Path):
     assert {hit["place"].split("#")[0] for hit in search(make(), paths=("talk.json",))["hits"]} == {
         "talk.json"
     }
+    answers = make()
+    name = search(answers, limit=1)["hits"][0]["id"]
+    assert all(
+        hit["place"].startswith("chat.txt:") for hit in search(answers, "nearby", paths=(name,))["hits"]
+    )
     with pytest.raises(InputError, match="not below what is served"):
         search(make(), paths=("talk.json", "../other"))
     with pytest.raises(InputError) as caught:
@@ -99,7 +97,7 @@ def test_the_words_of_a_turn_are_no_reason_to_leave_out_its_line(make: Make, cha
 
 def test_nothing_found_is_said_with_what_to_try(make: Make):
     record = search(make(config=Config(semantic="off", pool=0)), "zebra")
-    assert (record["hits"], record["candidates"]) == ([], 0)
+    assert (record["hits"], "more" in record) == ([], False)
     assert record["next"].startswith("other words")
 
 
@@ -108,7 +106,7 @@ def test_settings_and_filters_of_the_command_line_hold(make: Make):
     by_time = search(make(config=Config(order="time")), "Oscar support", limit=2)
     assert [hit.get("date") for hit in by_time["hits"]] == sorted(hit.get("date") for hit in by_time["hits"])
     budgeted = search(make(config=Config(budget=10)), "Oscar support", limit=50)
-    assert (len(budgeted["hits"]), budgeted["cut"]["budget"] > 0) == (1, True)
+    assert (len(budgeted["hits"]), "did not fit" in budgeted["notes"][0]) == (1, True)
     answers = make(excludes=("talk*",))
     assert all(hit["place"].startswith("chat.txt") for hit in search(answers)["hits"])
     for call in (lambda: search(answers, paths=("talk.json",)), lambda: expand(answers, "talk.json#/0")):
@@ -139,7 +137,9 @@ def test_what_a_projects_file_sets_is_a_note_that_one_question_reads_once(make: 
 
 
 def expand(answers: Answers, *ids: str, **more: int) -> dict:
-    return answers.expand(ExpandArguments(ids=ids, **more)).record
+    record = answers.expand(ExpandArguments(ids=ids, **more)).record
+    hold(record, "mcp")
+    return record
 
 
 def texts(record: dict) -> list[str]:

@@ -95,8 +95,8 @@ def test_what_a_reader_gets_is_the_excerpt_and_the_reply_to_what_asks():
         says.text,
         "[...] 3",
     )
-    told = brief.hit(asked, "a.txt:2", 160)
-    assert brief.hit_line(told).endswith("a.txt:2 | [...] 2? | Ann: [...] 3")
+    told = brief.hit(asked, "abcdefgh", "a.txt:2", 160)
+    assert told == "[abcdefgh] 2024-05-01 Ann | a.txt:2 | [...] 2? → Ann: [...] 3"
 
 
 def test_files_are_named_once_best_first():

@@ -50,9 +50,17 @@ class Scripted:
         return self.drafted
 
 
+class Drafting(memorag.System):
+    """MemoRAG whose memory always drafts the same."""
+
+    def prepare(self, corpus, folder, progress):
+        return Scripted(self.asker)
+
+
 def made(clues=DRAFTED, turns=None, **settings):
     config = Config(system="memorag", **settings)
-    system = memorag.System(tools(config), config, "kv", "0", remember=lambda *_: Scripted(clues))
+    card = replace(memorag.CARD, needs="none")
+    system = Drafting(tools(config), config, "gist", "0", clues, card)
     haystack = Haystack(Corpus(tuple(turns))) if turns is not None else conftest.haystack(*TALK)
     return system, haystack, system.prepare(haystack, None, quietly)
 

@@ -1,7 +1,10 @@
 """The networks of hub models, run by torch as the library that saved each one runs it.
 
-Read from the folder's own files and not by sentence-transformers or PyLate: of those the versions that go
-with a CPU build of torch (4.0, 1.2) leave out settings of newer models without a word (docs/cli.md).
+Not by sentence-transformers and PyLate themselves: no one installation of both reads all models of
+docs/cli.md. Measured with the tiny models of tests/rank/hub_models.py: PyLate 1.2.0 fails on the residual of
+an edge ColBERT, and sentence-transformers 4.0.2, which it pins, gives an ettin reranker, as any encoder
+without a head, a random one: other scores at each load. PyLate 1.6.0 pins 5.3.0, and ettin needs 5.4.
+What they do read, tests/rank/test_hub.py holds to their scores.
 """
 
 from __future__ import annotations

@@ -62,9 +62,11 @@ class Search(Arguments):
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)] = Field(
         description="What you want to know, as a question or as words; names help."
     )
-    paths: Names = Field((), max_length=32, description="Only these files or folders, named as in hits.")
+    paths: Names = Field(
+        (), max_length=32, description="Only these files or folders, or those of hits, by id."
+    )
     limit: Number = Field(8, ge=1, le=50, description="Most hits.")
-    line: Number = Field(160, ge=40, le=500, description="Most characters of a hit's line.")
+    line: Number = Field(90, ge=40, le=500, description="Most characters of a hit's line.")
 
     @property
     def narrowed(self) -> Json:

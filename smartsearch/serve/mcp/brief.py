@@ -24,7 +24,9 @@ HEADING_CHARACTERS = 500
 NAME_CHARACTERS = 80
 """Characters of a speaker, a date, a heading."""
 PLACE_CHARACTERS = 300
-"""Characters of a place; a longer one is shown shortened, and its id still leads there."""
+"""Characters of a session's file."""
+SHORT_PLACE, PLACE_END = 32, 14
+"""Characters of a hit's place; of a longer one the end is shown, and `expand` of its id gives the whole."""
 NOTE_CHARACTERS = 300
 NOTES = 6
 ID_CHARACTERS = 8
@@ -34,10 +36,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reply:
-    """What a tool answers: a record for programs, and the same in fewer tokens for models."""
+    """What a tool answers, as a record and as text: clients show a model one of them. `ids`: those in it."""
 
     record: Json
     text: str
+    ids: tuple[str, ...] = ()
 
 
 def identity(turn: Turn) -> str:
@@ -69,17 +72,16 @@ def excerpt(turn: Turn, terms: Sequence[Term], most: int) -> str:
     return f"…{rest}" if start + most - 1 >= len(said) else f"…{rest[:-1].rstrip()}…"
 
 
-def hit(found: Hit, place: str, most: int) -> Json:
-    """A hit: id, day, who, where, and a line of at most `most` characters. What is unknown is left out."""
+def hit(found: Hit, name: str, place: str, most: int) -> str:
+    """A hit as a line: id, day, who, where, what in `most` characters, and what answers a turn that asks."""
     turn = found.turn
-    return {
-        "id": identity(turn),
-        **({"date": clipped(turn.date, NAME_CHARACTERS)} if turn.time else {}),
-        **({"speaker": clipped(turn.speaker, NAME_CHARACTERS)} if turn.speaker else {}),
-        "place": clipped(place, PLACE_CHARACTERS),
-        "line": excerpt(found.shown, found.terms, most),
-        **({"reply": _reply(found.reply.shown, most)} if found.reply else {}),
-    }
+    day = clipped(turn.date, NAME_CHARACTERS) if turn.time else ""
+    who = " ".join(filter(None, [day, clipped(turn.speaker, NAME_CHARACTERS)]))
+    where = clipped(place, PLACE_CHARACTERS)
+    where = where if len(where) <= SHORT_PLACE else f"…{where[-PLACE_END:]}"
+    reply = f" → {_reply(found.reply.shown, most)}" if found.reply else ""
+    said = excerpt(found.shown, found.terms, most)
+    return f"[{name}] {who + ' | ' if who else ''}{where} | {said}{reply}"
 
 
 def _reply(turn: Turn, most: int) -> str:
@@ -88,11 +90,17 @@ def _reply(turn: Turn, most: int) -> str:
     return who + excerpt(turn, (), most)
 
 
-def hit_line(record: Json) -> str:
-    """A hit as a line of text."""
-    reply = f" | {record['reply']}" if "reply" in record else ""
-    said_by = " ".join(filter(None, [record.get("date"), record.get("speaker")]))
-    return f"[{record['id']}] {said_by + ' | ' if said_by else ''}{record['place']} | {record['line']}{reply}"
+def text(found: Json) -> str:
+    """What `search` has found, as text: how good it is, the hits, and what there is to say."""
+    good = [
+        "nothing found" if not found["hits"] else "weak" if found["weak"] else "",
+        f"confidence {found['confidence']:.2f}" if "confidence" in found else "",
+        f"nobody says {', '.join(found['absent'])}" if "absent" in found else "",
+        f"{found['more']:,} more with a higher `limit`" if "more" in found else "",
+    ]
+    notes = [f"note: {said}" for said in found.get("notes", ())]
+    tried = [f"try: {found['next']}"] if "next" in found else []
+    return "\n".join(["; ".join(filter(None, good)), *found["hits"], *notes, *tried])
 
 
 def notes(said: Sequence[str], skipped: Sequence[Skipped]) -> list[str]:

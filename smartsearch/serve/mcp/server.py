@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from types import FrameType
 from typing import Any, BinaryIO, TypeVar
+from urllib.parse import unquote
 
 import anyio
 import anyio.to_thread
@@ -32,10 +33,16 @@ from mcp.types import (
     ErrorData,
     JSONRPCError,
     JSONRPCNotification,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ResourceTemplate,
     TextContent,
+    TextResourceContents,
     Tool,
     ToolAnnotations,
     jsonrpc_message_adapter,
@@ -67,6 +74,9 @@ from smartsearch.text.redact import Together
 ENDING = 1.8
 """Seconds that the end may take when the client has gone: a pipe may be full, a worker busy."""
 
+TURN = "smartsearch:///"
+"""What the URI of a turn begins with; its place follows."""
+
 INSTRUCTIONS = (
     "Memory: what was said in past conversations and agent sessions, found in their transcripts. First "
     "`search` (short lines), then `expand` the few ids that matter. What comes back is quoted from files: "
@@ -83,9 +93,10 @@ TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
         SearchArguments,
         "Search past conversations",
         "Find the few turns in past chats and agent sessions that answer a question. Gives one short line a "
-        "hit, best first, with its id, date, speaker and place. Then `expand` the ids that matter.",
-        "hits: array, candidates: integer, estimates?: array, confidence?: number, weak: boolean, "
-        "absent?: array, cut?: object, notes?: array, next: string",
+        "hit, best first: [id] date speaker | place | what was said → what answers it. `weak`: it may not be "
+        "there; `absent`: words that nobody says. Then `expand` the ids that matter.",
+        "hits: array, confidence?: number, weak: boolean, absent?: array, more?: integer, estimates?: array, "
+        "notes?: array, next?: string",
     ),
     "expand": (
         ExpandArguments,
@@ -108,7 +119,7 @@ TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
 behind those that are left out where empty."""
 
 
-def _listed(name: str) -> Tool:
+def listed(name: str) -> Tool:
     """A tool as the protocol lists it. It only reads, and the same call gives the same answer."""
     takes, title, description, gives = TOOLS[name]
     keys = dict(key.split(": ") for key in gives.split(", "))
@@ -184,6 +195,9 @@ class Door:
             instructions=INSTRUCTIONS,
             on_list_tools=self._list,
             on_call_tool=self._call,
+            on_list_resources=self._resources,
+            on_list_resource_templates=self._templates,
+            on_read_resource=self._opened,
         )
         server.add_notification_handler("notifications/initialized", NotificationParams, self._initialized)
         async with stdio_server(stdin, stdout) as (read, write):
@@ -195,7 +209,7 @@ class Door:
 
     async def _list(self, _context: Context, _given: PaginatedRequestParams | None) -> ListToolsResult:
         self._prepare()
-        return ListToolsResult(tools=list(map(_listed, TOOLS)))
+        return ListToolsResult(tools=list(map(listed, TOOLS)))
 
     async def _call(self, _context: Context, asked: CallToolRequestParams) -> CallToolResult:
         if asked.name not in TOOLS:
@@ -209,6 +223,28 @@ class Door:
             report(error)
             return self._failed(self._roots.worded(unexpected(error)))
         return self._result(reply.record, reply.text)
+
+    async def _resources(self, *_: object) -> ListResourcesResult:
+        return ListResourcesResult(resources=[])
+
+    async def _templates(self, *_: object) -> ListResourceTemplatesResult:
+        said = "The turn at a place of `search`, such as chat.txt:12, or of an id, with the turns around it."
+        turn = ResourceTemplate(
+            name="turn", uri_template=f"{TURN}{{+place}}", description=said, mime_type="text/plain"
+        )
+        return ListResourceTemplatesResult(resource_templates=[turn])
+
+    async def _opened(self, _context: Context, asked: ReadResourceRequestParams) -> ReadResourceResult:
+        """What `expand` gives of a place, as a resource that a client can attach."""
+        place = unquote(asked.uri.removeprefix(TURN))
+        told = await self._call(_context, CallToolRequestParams(name="expand", arguments={"ids": [place]}))
+        (content,) = told.content
+        text = content.text if isinstance(content, TextContent) else ""
+        if told.is_error:
+            raise MCPError(INVALID_PARAMS, text)
+        return ReadResourceResult(
+            contents=[TextResourceContents(uri=asked.uri, mime_type="text/plain", text=text)]
+        )
 
     def _result(self, told: Json, text: str, *, is_error: bool = False) -> CallToolResult:
         """A result as it may leave; halves of surrogate pairs, which JSON cannot hold, become U+FFFD."""

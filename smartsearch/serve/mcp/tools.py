@@ -15,7 +15,6 @@ from smartsearch.ask.scope import Request, Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.models import loading
-from smartsearch.output import plain
 from smartsearch.rank.confidence import worth_reading
 from smartsearch.serve.mcp import brief, status
 from smartsearch.serve.mcp.arguments import ExpandArguments, Search
@@ -35,7 +34,8 @@ ANY_WORDS = 10**8
 """The word budget of a search unless one is set: lines are short however long the turns are."""
 
 _ID = re.compile(rf"[a-z2-7]{{{brief.ID_CHARACTERS}}}")
-_CUT = {"top_k": "by rank", "tau": "by score", "budget": "by budget", "limit": "by limit"}
+NEXT = "other words, names or synonyms; fewer `paths`; or there is nothing about it"
+"""What to try where nothing was found."""
 
 
 class Answers:
@@ -54,7 +54,8 @@ class Answers:
 
     def search(self, arguments: Search) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
-        paths = [self._roots.resolve(path) for path in arguments.paths]
+        named = [self.places[path].path if path in self.places else path for path in arguments.paths]
+        paths = [self._roots.resolve(path) for path in named]
         asked = question_of(0, 0, {"question": arguments.question, "paths": paths, **arguments.narrowed})
         scope, config = self._written.own(asked, self._scope, self._config)
         most = min(arguments.limit, self._config.limit or arguments.limit)
@@ -121,32 +122,30 @@ class Answers:
         return systems.load(self._config, self._models)
 
     def _shown(self, found: Found, shown: Sequence[int], most: int) -> Reply:
-        hits, result = [], found.result
+        hits, places, result = [], {}, found.result
         for n in shown:
             turn = found.sources[n]
-            place = where(turn, self._roots.shown(turn.path))
-            record = {**brief.hit(result.hits[n], place, most), "id": brief.identity(turn)}
-            self.places.keep({record["id"]: Location(turn.path, turn.line, turn.pointer)})
-            hits.append(record)
-        dropped = result.budget.drops
-        dropped["limit"] = len(result.hits) - len(shown)
-        said = [self._roots.shortened(text) for text in plain.told(result)]
+            name, place = brief.identity(turn), where(turn, self._roots.shown(turn.path))
+            places[name] = Location(turn.path, turn.line, turn.pointer)
+            hits.append(brief.hit(result.hits[n], name, place, most))
+        self.places.keep(places)
+        said = [self._roots.shortened(text) for text in (*result.warnings, *result.trace.degraded)]
+        if unfit := result.budget.drops.get("budget"):
+            said.append(f"{unfit:,} more did not fit the budget of this server")
         skipped = [replace(s, path=self._roots.shown(s.path)) for s in result.skipped]
         answer: Json = {
             "hits": hits,
-            "candidates": result.trace.candidates,
-            **_unless_empty(estimates=list(result.trace.estimates)),
             **({} if result.confidence is None else {"confidence": round(result.confidence, 2)}),
             "weak": result.weak,
-            **_unless_empty(absent=[term.text for term in result.trace.absent]),
-            **_unless_empty(cut={reason: count for reason, count in dropped.items() if count}),
-            **_unless_empty(notes=brief.notes(said, skipped)),
-            "next": _next(bool(hits), dropped["limit"]),
+            **_unless_empty(
+                absent=[term.text for term in result.trace.absent],
+                more=len(result.hits) - len(shown),
+                estimates=list(result.trace.estimates),
+                notes=brief.notes(said, skipped),
+                next="" if hits else NEXT,
+            ),
         }
-        cut = ", ".join(f"{count:,} {_CUT.get(why, why)}" for why, count in answer.get("cut", {}).items())
-        count = f"{len(hits)} of {answer['candidates']:,} candidates{f' (cut: {cut})' if cut else ''}"
-        lines = [count, *map(brief.hit_line, hits), *(f"note: {text}" for text in answer.get("notes", ()))]
-        return Reply(answer, "\n".join([*lines, f"next: {answer['next']}"]))
+        return Reply(answer, brief.text(answer), tuple(places))
 
     def _tried(self, name: str, around: int, corpora: dict[str, Corpus]) -> list[Wanted] | InputError:
         try:
@@ -192,13 +191,6 @@ class Answers:
 def _unless_empty(**values: object) -> Json:
     """Those of the keys that hold something: an agent pays for each."""
     return {name: value for name, value in values.items() if value}
-
-
-def _next(found: bool, more: int) -> str:
-    if not found:
-        return "other words, names or synonyms; fewer `paths`; or there is nothing about it"
-    raise_limit = f"; {more} more with a higher `limit`" if more else ""
-    return f"`expand` with ids gives full text and the turns around{raise_limit}"
 
 
 def _around(corpus: Corpus, at: int, around: int, name: str) -> list[Wanted]:

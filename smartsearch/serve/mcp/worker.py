@@ -19,7 +19,7 @@ from smartsearch.errors import SmartsearchError
 from smartsearch.runtime import ending
 from smartsearch.runtime.work import Job, JobResult, resident_bytes
 from smartsearch.runtime.worker import Tell
-from smartsearch.serve.mcp.brief import Json
+from smartsearch.serve.mcp.brief import Json, Reply
 from smartsearch.serve.mcp.roots import Location, Roots
 from smartsearch.serve.models import Models
 
@@ -88,8 +88,8 @@ def begin(setup: Setup, tell: Tell) -> Callable[[Order], Job]:
     }
 
     def told(result: JobResult) -> None:
-        found = result.answer.record.get("hits", ()) if hasattr(result.answer, "record") else ()
-        places = {hit["id"]: answers.places[hit["id"]] for hit in found}
+        ids = result.answer.ids if isinstance(result.answer, Reply) else ()
+        places = {name: answers.places[name] for name in ids}
         state = State(models.state, tuple(models.ran), resident_bytes())
         tell(Told(result.answer, result.error, places, state))
         ending.finish()  # what this order left to be written

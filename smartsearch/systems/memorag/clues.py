@@ -27,14 +27,12 @@ _LIGHT_KINDS = frozenset(("VERB", "TOKEN"))
 class Clues:
     """What a memory drafted: `items` of one kind and, if any, a `draft` of the answer.
 
-    `source` is what drafted them: a language model, KV, or of samples a rule. `fault` says why there are
-    none, if so.
+    `fault` says why there are none, if so.
     """
 
     kind: Kind = "answers"
     items: tuple[str, ...] = ()
     draft: str = ""
-    source: Literal["rule", "llm", "kv"] = "rule"
     fault: str = ""
 
     @property

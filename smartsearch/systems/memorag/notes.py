@@ -107,8 +107,8 @@ class Notes:
         except LLMError as error:
             if error.general:
                 raise
-            return Clues(source="llm", fault=f"the language model gave no clues ({error.message})")
-        return Clues(found.kind, tuple(found.items), found.draft, "llm")
+            return Clues(fault=f"the language model gave no clues ({error.message})")
+        return Clues(found.kind, tuple(found.items), found.draft)
 
 
 def gist(turns: Sequence[Turn], path: Path | None, asker: Asker, config: Config, progress: Progress) -> Notes:

@@ -48,7 +48,6 @@ def search(
         "clues": way if only else "with the question",
         "kind": clues.kind,
         "drafted": len(clues.texts),
-        "source": clues.source,
         "new_pieces": memory.built.new,
         "gone_pieces": memory.built.gone,
         "failed_pieces": memory.built.failed,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from smartsearch.runtime.extras import needs
 from smartsearch.settings import finds, taken_as
 
 
@@ -13,20 +12,10 @@ class Settings:
     """What `Config` has of MemoRAG."""
 
     memorag: str = finds(
-        "auto",
-        "--system memorag: the memory that drafts clues, with --llm notes (gist, which auto is) or all the "
-        "chats (long), or a decoder's keys and values (kv).",
+        "gist",
+        "--system memorag: the memory that drafts clues, notes (gist) or all the chats (long).",
         "Ranking",
-        choices=("auto", "gist", "long", "kv"),
-        rare=True,
-    )
-    memorag_model: str = finds(
-        "",
-        f"memorag=kv: a folder of the checkout's `python -m recipe memorag`, as ./PATH; {needs('hub')}.",
-        "Ranking",
-        metavar="MODEL",
-        shown="-",
-        trusted=True,
+        choices=("gist", "long"),
         rare=True,
     )
     memorag_clues: str = finds(
@@ -37,7 +26,7 @@ class Settings:
         choices=("with", "only", "formula"),
         rare=True,
     )
-    memorag_ratio: int = finds(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
+    memorag_ratio: int = finds(8, lowest=2)  # words for one that is kept (paper: 2 to 16)
     memorag_context: int = finds(16_384, lowest=2048)  # tokens that its language model reads
 
 

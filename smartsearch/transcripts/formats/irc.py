@@ -26,18 +26,11 @@ irccloud-parse-logs. Of Textual's no real log could be seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import NamedTuple
 
-from smartsearch.text.stamps import Timeline
-from smartsearch.text.times import NAMED_DAY, Orders, to_iso
-from smartsearch.transcripts.format import Record
+from smartsearch.text.times import NAMED_DAY, to_iso
+from smartsearch.transcripts.formats.textform import Opened, Told, written
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
-
-_DETECT_LINES = 400
 
 # mIRC's colours and weights, and the numbers that are left where a copy lost the control character.
 _CODES = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d\x1e\x1f]")
@@ -69,33 +62,33 @@ _ABOUT = frozenset(
 _NOT_NICKS = frozenset(("-->", "<--", "--", "=!=", "", "*", "***"))
 
 
-class _Line(NamedTuple):
-    """A stamped line: `kind` is `said`, `did` or `event`; `stamp` is a clock, or more, without brackets."""
-
-    kind: str
-    stamp: str
-    nick: str = ""
-    text: str = ""
-    dated: bool = False
-
-
 def detect(source: Source) -> bool:
     """Whether half of the first lines are those of a log, and somebody speaks in them."""
-    lines = [line for line in source.lines[:_DETECT_LINES] if line.strip()]
+    lines = written(source)
     found = [(line, _line(line)) for line in lines]
-    said = [here.nick for _, here in found if here and here.kind == "said"]
+    said = [here.name for _, here in found if here and here.more == "said"]
     marked = sum(_DATED.match(line) is not None or _IDENT.match(line) is not None for line in lines)
     shaped = sum(here is not None for _, here in found)
     if not said or (len(said) < 2 and not marked) or (shaped + marked) * 2 < len(lines):
         return False
-    if all("\t" in line for line, here in found if here and here.kind == "said" and here.dated):
-        columns = [line for line, here in found if here and here.dated]
-        if columns:  # a table of times and words: only where names recur, as those of people do
-            return len(set(said)) < len(said) or source.suffix == ".weechatlog"
+    columns = [line for line, here in found if here and _COLUMNS.match(line)]
+    if columns and all("\t" in line for line, here in found if here and here.more == "said"):
+        # a table of times and words: only where names recur, as those of people do
+        return len(set(said)) < len(said) or source.suffix == ".weechatlog"
     return True
 
 
-def _line(line: str) -> _Line | None:
+def _opens(line: str) -> Opened | None:
+    """A stamped line, or one that tells the day or the channel of those below."""
+    here = _line(line)
+    if (here is None or here.name is None) and (dated := _DATED.match(line)):
+        return Opened(day=to_iso(dated["when"])[:10])
+    ident = None if here else _IDENT.match(line)
+    return Opened(room=ident["name"].strip()) if ident else here
+
+
+def _line(line: str) -> Opened | None:
+    """A stamped line; `more` is `said` where it is no deed and no event."""
     if not line[:1] or not (line[0].isdigit() or line[0] in "[\x03JFMASOND"):
         return None
     if "\x03" in line or "\x0f" in line or "\x02" in line or "\x1f" in line:
@@ -106,76 +99,32 @@ def _line(line: str) -> _Line | None:
     found = _LINE.match(line, colour.end() if colour else 0)
     if not found:
         return None
-    stamp, dated = found[1], bool(found["date"])
+    stamp = found[1]
     if nick := found["nick"]:
-        return _Line("said", stamp, nick, found["text"] or "", dated)
+        return Opened(nick, found["text"] or "", stamp, "said")
     if actor := found["actor"]:
         deed = found["deed"] or ""
         # Only clients with other stamps and signs begin events with a star too.
         sure = found["sign"][0] != "*" or found["between"] == "T"
-        if not sure and (actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed[:300])):
-            return _Line("event", stamp, dated=dated)
-        return _Line("did", stamp, actor.lstrip("~&@%+") or actor, deed, dated)
-    return _Line("event", stamp, dated=dated)
+        if sure or not (actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed[:300])):
+            return Opened(actor.lstrip("~&@%+") or actor, deed, stamp)
+    return Opened(stamp=stamp)
 
 
-def _column(found: re.Match[str]) -> _Line:
+def _column(found: re.Match[str]) -> Opened:
     who, text, stamp = found["who"].strip(), found["text"], found["stamp"]
     if who == "*":
         nick, _, deed = text.partition(" ")
-        return _Line("did", stamp, nick.lstrip("~&@%+"), deed, dated=True)
+        return Opened(nick.lstrip("~&@%+"), deed, stamp)
     if who in _NOT_NICKS or " " in who:
-        return _Line("event", stamp, dated=True)
-    return _Line("said", stamp, who.lstrip("~&@%+!"), text, dated=True)
+        return Opened(stamp=stamp)
+    return Opened(who.lstrip("~&@%+!"), text, stamp, "said")
 
 
-def read(source: Source) -> Iterator[Record]:
-    """Turns in file order."""
-    state = _State(source, _named(source), Timeline(Orders({}), {}, source.day, rolls=True))
-    for number, line in enumerate(source.lines, 1):
-        if dated := _DATED.match(line):
-            yield from state.close()
-            state.timed.on(to_iso(dated["when"])[:10] or state.timed.day)
-        elif here := _line(line):
-            yield from state.close()
-            state.take(number, here)
-        elif ident := _IDENT.match(line):
-            state.conversation = ident["name"].strip()
-        elif state.lines and line.strip():
-            state.lines.append(line.strip())
-    yield from state.close()
-
-
-@dataclass
-class _State:
-    """The turn being read, and what the lines above it told of the time."""
-
-    source: Source
-    conversation: str
-    timed: Timeline
-    number: int = 0
-    here: _Line | None = None
-    time: str = ""
-    lines: list[str] = field(default_factory=list)
-
-    def take(self, number: int, here: _Line) -> None:
-        """Begin a turn, or, for an event, only learn from its clock."""
-        self.time = time if "T" in (time := self.timed.at(here.stamp)) else ""
-        if here.kind != "event" and here.text.strip():
-            self.number, self.here, self.lines = number, here, [here.text.strip()]
-
-    def close(self) -> Iterator[Record]:
-        """The turn read so far, if any."""
-        if self.here:
-            yield Turn(
-                text="\n".join(self.lines),
-                speaker=self.here.nick,
-                time=self.time,
-                path=self.source.path,
-                line=self.number,
-                conversation=self.conversation,
-            )
-        self.here, self.lines = None, []
+def _said(here: Opened, below: list[str], _: Opened | None) -> tuple[str, str] | None:
+    """What was said, with the wrapped lines below; None for an empty line."""
+    text = here.text.strip()
+    return ("\n".join(filter(None, [text, *map(str.strip, below)])) if below else text, "") if text else None
 
 
 _BUFFER = re.compile(r"^irc\.[^.]{1,60}\.(?=.)")  # WeeChat names a log after the buffer: irc.libera.#harbour
@@ -187,3 +136,6 @@ def _named(source: Source) -> str:
     if not source.day:
         return stem
     return NAMED_DAY.sub("", stem).strip(" -_.") or PurePath(source.path).parent.name or stem
+
+
+FORMS = {"irc": Told(detect, lambda _: _opens, lambda _: _said, called=_named)}

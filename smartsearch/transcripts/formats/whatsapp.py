@@ -17,19 +17,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, lru_cache, partial
-from pathlib import PurePath
 from typing import NamedTuple
 
-from smartsearch.text.times import MARKS, STAMP, Orders, Stamp, changes, halves
-from smartsearch.transcripts.format import Record, turn
+from smartsearch.text.times import MARKS, STAMP, Stamp
 from smartsearch.transcripts.formats import whatsapp_words as words
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.speakers import is_label
+from smartsearch.transcripts.formats.textform import LOOKED_AT, Opened, Says, Told, above, numbers
 from smartsearch.transcripts.source import Source
 
-_DETECT_LINES = 500
 _NAME_LIMIT = 100  # a contact's name; what stands longer before a colon is a sentence
 _PHRASE_LIMIT = 60  # WhatsApp's own words for a file or a deleted message are no longer
 _OWN = "\u200e"  # stands before words of WhatsApp's own on an iPhone, and before file names
@@ -52,22 +50,13 @@ _TITLE = re.compile(
 _COPY = re.compile(r" ?\(\d{1,3}\)$")  # a second download of the same file
 
 
-class _Opening(NamedTuple):
-    """A line that begins with a stamp: who said what, nobody where WhatsApp speaks."""
-
-    stamp: Stamp
-    iphone: bool
-    name: str
-    text: str
-
-
 def detect(source: Source) -> bool:
     """Whether the file begins with a stamp in one of the two shapes and goes on so, and people speak in it.
 
     `[2023-05-08 13:56:01]`, which logs have too, needs a mark or a name of WhatsApp's, and so do a file
     that begins in the middle of a message and one that is named as Markdown.
     """
-    lines = source.lines[:_DETECT_LINES]
+    lines = source.lines[:LOOKED_AT]
     openings = [here for line in lines if (here := _opening(line))]
     said = [here for here in openings if here.name and not is_label(here.name)]
     if not said:
@@ -76,14 +65,15 @@ def detect(source: Source) -> bool:
         return True
     if _opening(source.first_line()) is None or len(openings) < 2 or len(said) * 4 < len(openings):
         return False
-    if all(here.iphone and here.stamp.seconds for here in openings):
+    if all(here.more and here.stamp.seconds for here in openings):
         logs = all(len(here.stamp.a) == 4 and here.stamp.mark == "-" for here in openings)
         return not logs or any(_OWN in line for line in lines)
-    plain = not any(here.iphone or here.stamp.seconds for here in openings)
+    plain = not any(here.more or here.stamp.seconds for here in openings)
     return plain and source.suffix not in (".md", ".markdown")
 
 
-def _opening(line: str) -> _Opening | None:
+def _opening(line: str) -> Opened | None:
+    """A line that begins with a stamp: who said what, None where WhatsApp speaks; `more` on an iPhone."""
     if not line or not (line[0] in _STARTS or line[0].isdigit()):
         return None
     clean = line if line.isascii() else MARKS.sub("", line)
@@ -96,7 +86,8 @@ def _opening(line: str) -> _Opening | None:
         name, colon = rest[:-1], ":"
     named = bool(colon) and len(name) <= _NAME_LIMIT and not _is_cut(name)
     name = _tidy(name) if named else ""
-    return _Opening(Stamp.of(found), found["open"] is not None, name, text if name else "")
+    stamp = Stamp.of(found)
+    return Opened(name or None, text if name else "", stamp, found["open"] is not None)
 
 
 @lru_cache(maxsize=4096)
@@ -111,37 +102,17 @@ def _is_cut(name: str) -> bool:
     return len(_QUOTES.findall(name)) % 2 == 1
 
 
-def read(source: Source) -> Iterator[Record]:
-    """Turns in file order. A message without text, such as a picture that can be seen once, is `no_text`."""
-    conversation = _title(source) or source.stem
-    orders = Orders.of_numbers(stamp.numbers for stamp in changes(source.lines, _stamp))
-    learnt = cache(lambda: halves(_halves(source.lines)))
-    people = cache(partial(_people, source.lines))
-    for n, (item, here, below) in enumerate(source.opened(_opening)):
+def _says(source: Source) -> Says:
+    """A message without text, such as a picture that can be seen once, is `no_text`."""
+    chat, people = _title(source) or source.stem, cache(partial(_people, source.lines))
+    begun = cache(lambda: next(filter(None, map(_opening, source.lines))))
+
+    def said(here: Opened, below: list[str], _: Opened | None) -> tuple[str, str] | None:
         rest = (line if line.isascii() else MARKS.sub("", line) for line in below)
-        event = partial(_is_event, here.name, conversation, people, n == 0)
-        said = _said("\n".join([here.text, *rest]), event) if here.name else None
-        if said is not None:
-            yield turn(
-                source.path,
-                item,
-                text=said[0],
-                speaker=here.name,
-                time=here.stamp.iso(orders.of_stamp(here.stamp), learnt() if here.stamp.is_open else None),
-                caption=said[1],
-                conversation=conversation,
-            )
+        event = partial(_is_event, here, chat, people, begun)
+        return _said("\n".join([here.text, *rest]), event)
 
-
-def _halves(lines: list[str]) -> Iterator[tuple[str, str, int]]:
-    """The words for halves of the day, with the days and the minutes that they stand with."""
-    for stamp in filter(None, map(_stamp, lines)):
-        yield stamp.half, f"{stamp.a}/{stamp.b}/{stamp.c}", stamp.hour * 60 + stamp.minute
-
-
-def _stamp(line: str) -> Stamp | None:
-    here = _opening(line)
-    return here.stamp if here else None
+    return said
 
 
 class _People(NamedTuple):
@@ -163,25 +134,27 @@ class _People(NamedTuple):
 def _people(lines: list[str]) -> _People:
     found, spoken, names = set[str](), set[str](), list[str]()
     for here in filter(None, map(_opening, lines)):
-        found.add(here.name)
+        found.add(here.name or "")
         if not here.text.startswith(_OWN):
-            spoken.add(here.name)
+            spoken.add(here.name or "")
     for name in sorted(found):
         if len(name) > 2 and not (names and name.startswith(names[-1])):
             names.append(name)
     return _People(spoken, names)
 
 
-def _is_event(speaker: str, chat: str, people: Callable[[], _People], first: bool, said: str) -> bool:
-    """Whether WhatsApp tells in `said`, under the name of `speaker`, what somebody did, or that it encrypts.
+def _is_event(
+    here: Opened, chat: str, people: Callable[[], _People], begun: Callable[[], Opened], said: str
+) -> bool:
+    """Whether WhatsApp tells in `said`, under the name of a speaker, what somebody did, or that it encrypts.
 
     It does so in few words; the second in a sentence that begins a chat, in whatever language.
     """
-    said = said[:300]
+    said, speaker = said[:300], here.name or ""
     folded = said.casefold()
     if folded.startswith(words.CALLS) or any(word in folded for word in words.ENCRYPTED):
         return True
-    if first and len(said) > _PHRASE_LIMIT:
+    if len(said) > _PHRASE_LIMIT and here == begun():
         return True
     if speaker == chat and chat not in people().spoken:
         return True
@@ -255,11 +228,20 @@ def _plain(text: str) -> str:
 
 def _title(source: Source) -> str:
     """The chat's name by that of the file, or of the archive or folder around `_chat.txt`; "" if neither."""
-    path = PurePath(source.path)
-    inside = source.stem.removesuffix(".txt") == "_chat"
-    name = path.parent.name.removesuffix(".zip") if inside else source.stem
-    name = unicodedata.normalize("NFC", _COPY.sub("", name)).strip()
+    usual = ("_chat", "_chat.txt")
+    name = unicodedata.normalize("NFC", _COPY.sub("", above(source, *usual))).strip()
     found = _TITLE.fullmatch(name)
     if not found:
-        return name if inside else ""
+        return name if source.stem in usual else ""
     return next(group for group in found.groups() if group).strip()
+
+
+FORMS = {
+    "whatsapp": Told(
+        detect,
+        lambda _: _opening,
+        _says,
+        time=lambda source: numbers(source, _opening),
+        called=lambda source: _title(source) or source.stem,
+    )
+}

@@ -1,0 +1,1 @@
+"""Agents' own configurations: `smartsearch mcp` put in and taken out, the rest left as it is."""

@@ -1,0 +1,109 @@
+"""The Python API gives what the command gives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from smartsearch import Result, Searcher, search
+from smartsearch.ask import api
+from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
+from smartsearch.models import loading
+from tests.cli.conftest import QUESTION, Run
+from tests.cli.fakes import fake_tools
+from tests.contract import hold
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    """No system of another test stays loaded."""
+    api._system.cache_clear()
+
+
+def untimed(record: dict) -> dict:
+    return {key: value for key, value in record.items() if key != "timing_ms"}
+
+
+@pytest.mark.parametrize("options", [{}, {"since": "2024-05-09"}, {"only_speaker": "Mara", "candidates": 5}])
+def test_a_result_is_the_commands(run: Run, options: dict[str, object]):
+    typed = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    record = run("query", QUESTION, "chat.txt", "-n", "3", "--json", *typed).record
+    found = search(QUESTION, "chat.txt", limit=3, **options)
+    hold(found.json(), "query")
+    assert untimed(found.json()) == untimed(record)
+    lines = [line for line in repr(found).splitlines() if not line.startswith("# ")]
+    assert lines == run("query", QUESTION, "chat.txt", "-n", "3", *typed).out.splitlines()
+    context = run("query", QUESTION, "chat.txt", "-n", "3", "--format", "context", *typed).out
+    assert f"{found.context()}\n" == context
+
+
+def test_a_batch_is_the_commands(run: Run, tmp_path: Path):
+    questions = [
+        {"id": "a", "question": QUESTION},
+        {"id": "b", "question": "dog", "paths": ["talk.json"]},
+        {"id": "c", "question": "dog", "only_speaker": "Nobody"},
+        {"id": "c", "question": "again"},
+        {"question": "no id"},
+    ]
+    file = tmp_path / "q.jsonl"
+    file.write_text("\n".join(map(json.dumps, questions)))
+    ran = run("batch", str(file), "chat.txt", "--since", "2024-05")
+    came = list(Searcher("chat.txt", since="2024-05").batch(questions))
+    assert list(map(untimed, came)) == [untimed(json.loads(line)) for line in ran.out.splitlines()]
+    assert [record["id"] for record in Searcher("chat.txt").batch(["dog", "cat"])] == [1, 2]
+
+
+def test_the_models_stay_and_the_transcripts_are_read_once(monkeypatch):
+    loads: list[object] = []
+    monkeypatch.setattr(loading, "load_tools", lambda config: loads.append(config) or fake_tools(config))
+    searcher = Searcher(["chat.txt", Path("talk.json")])
+    assert len(searcher.search(QUESTION, limit=1).hits) == 1
+    Path("chat.txt").unlink()
+    assert searcher.search(QUESTION, since=date(2024, 5, 9)).hits[0].turn.time >= "2024-05-09"
+    assert search(QUESTION, "talk.json").hits
+    assert len(loads) == 1
+
+
+def test_turns_are_read_as_the_reader_of_json_reads_them():
+    turns = [{"role": "user", "content": "the kiln cracked"}, {"speaker": "Bo", "text": "when?"}]
+    hit = search("What cracked in the kiln?", turns=turns).hits[0]
+    assert (hit.turn.pointer, hit.turn.text) == ("/0", "the kiln cracked")
+
+
+def test_a_notebook_shows_a_table_that_runs_nothing():
+    found = search("kiln", turns=[{"speaker": "<b>Ann", "text": "the <script>kiln</script> cracked"}])
+    page = found._repr_html_()
+    assert [part in page for part in ("<table>", "&lt;script&gt;", "&lt;b&gt;Ann")] == [True] * 3
+    assert "<script" not in page
+    assert "nothing found" in Result(**(vars(found) | {"hits": ()}))._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"sinse": "x"}, ConfigError),
+        ({"candidates": "many"}, ConfigError),
+        ({"since": "whenever"}, UsageError),
+        ({"llm": True, "system": "xmemory"}, UsageError),
+        ({"paths": ["nowhere"]}, InputError),
+        ({"only_speaker": "Nobody"}, InputError),
+    ],
+)
+def test_what_is_wrong_is_told(options: dict, error: type[SmartsearchError]):
+    with pytest.raises(error):
+        search("x", **options)
+
+
+def test_a_question_takes_filters_and_no_settings():
+    with pytest.raises(UsageError, match="fast"):
+        Searcher("chat.txt").search("dog", fast=True)
+
+
+def test_the_command_does_without_it():
+    code = "import sys, smartsearch.__main__; sys.exit('smartsearch.ask.api' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
