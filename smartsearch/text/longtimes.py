@@ -10,23 +10,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from smartsearch.text.times import calendar_day, is_late, to_iso
+from smartsearch.text.times import MONTHS_BEGIN, calendar_day, is_late, to_iso
 
 _LONGEST = 100
-_NAMES = (
-    "jan gen ene iano tamm sty leden ledn янв січ sij oca ιαν ינואר يناير जनवरी มกราคม sausio",
-    "feb fev few fév helm lut únor února фев лют velj şub φεβ פברואר فبراير फ़रवरी กุมภาพันธ์ vasari",
-    "mar mär maal mrt březen března мар бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac",
-    "apr avr abr huht kwie dub апр кві trav nis απρ אפריל أبريل ابريل अप्रैल เมษายน baland",
-    "may mai mag maj mei maio toukok květen května мая май трав svib μαΐ μάι maí מאי مايو मई พฤษภาคม geguž",
-    "jun juin giu kesäk czerw červen června июн черв lip haz ιουν יוני يونيو जून มิถุนายน biržel jún iunie",
-    "jul juil lug heinäk lipca července июл лип srp tem ιουλ יולי يوليو जुलाई กรกฎาคม liep júl iulie",
-    "aug aoû ago elok sier srpen srpna авг сер kolov ağu αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj",
-    "sep set syysk wrz září сен вер ruj eyl σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj szept",
-    "oct okt out ott lokak paźdz říjen října окт жов eki οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม spal",
-    "nov marras listop ноя лис stud kası νοε נובמבר نوفمبر नवंबर พฤศจิกายน lapkr noi",
-    "dec déc dic dez dese jouluk grud prosin дек гру pros aral δεκ דצמבר ديسمبر दिसंबर ธันวาคม gruod",
-)
 _NUMBERED = re.compile(r"(?P<y>\d{4})\s?[年년]\s?(?P<m>\d{1,2})\s?[月월]\s?(?P<d>\d{1,2})\s?[日일]")
 _VIETNAMESE = re.compile(r"(?P<d>\d{1,2}) tháng (?P<m>\d{1,2})(?: năm|,)? (?P<y>\d{4})", re.I)
 _CLOCK = re.compile(
@@ -43,7 +29,7 @@ def _plain(word: str) -> str:
     )
 
 
-_MONTHS = {_plain(name): month for month, names in enumerate(_NAMES, 1) for name in names.split()}
+_MONTHS = {_plain(begin): month for begin, month in MONTHS_BEGIN.items()}
 _APART = re.compile(r"[\u0590-\u0fff]")
 """Scripts in which a month may have something before it in one word."""
 _STEM = re.compile(

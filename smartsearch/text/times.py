@@ -21,33 +21,39 @@ MONTH_NAMES = (
     "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
 _ABROAD = """
-januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января \
-январь янв ledna tammikuu tammikuuta
-februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля \
-февраль фев února helmikuu helmikuuta
-märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret \
-maaliskuuta
-avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta
-mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta
-juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta
-juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu \
-heinäkuuta
-août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu \
-agustus elokuuta
-septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент září \
-syyskuu syyskuuta
-oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт \
-října lokakuu lokakuuta
-novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu \
-marraskuuta
-dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря \
-декабрь дек prosince joulukuu desember joulukuuta
+januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января январь янв \
+ledna tammikuu tammikuuta / iano tamm leden ledn січ sij ιαν ינואר يناير जनवरी มกราคม sausio
+februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля февраль \
+фев února helmikuu helmikuuta / few helm únor лют velj φεβ פברואר فبراير फ़रवरी กุมภาพันธ์ vasari
+märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret maaliskuuta / \
+maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac
+avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta / huht dub кві \
+trav απρ אפריל أبريل ابريل अप्रैल เมษายน baland
+mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta / toukok květen трав svib μαΐ \
+μάι מאי مايو मई พฤษภาคม geguž
+juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta / kesäk \
+červen черв lipnj ιουν יוני يونيو जून มิถุนายน biržel iunie
+juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu heinäkuuta / \
+heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม liep iulie
+août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu agustus \
+elokuuta / elok srpen сер kolov αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj
+septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент září syyskuu \
+syyskuuta / syysk вер ruj σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj szept
+oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт října \
+lokakuu lokakuuta / lokak říjen жов οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม spal
+novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu marraskuuta / \
+marras лис stud νοε נובמבר نوفمبر नवंबर พฤศจิกายน lapkr noi
+dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря декабрь \
+дек prosince joulukuu desember joulukuuta / dese jouluk prosin гру pros δεκ דצמבר ديسمبر दिसंबर ธันวาคม
 """
-"""The months in other languages, a line each: German to Finnish, as dates have them."""
-_OF = {word: n for n, line in enumerate(_ABROAD.strip().split("\n"), 1) for word in line.split()}
+"""The months in other languages, a line each: words as dates in prose have them, German to Finnish, and
+behind the stroke how words begin that only what is known to be a time may have."""
+_LINES = [line.partition(" / ") for line in _ABROAD.strip().split("\n")]
+_OF = {word: n for n, (words, _, _) in enumerate(_LINES, 1) for word in words.split()}
+MONTHS_BEGIN = {stem: n for n, (_, _, stems) in enumerate(_LINES, 1) for stem in stems.split()}
+MONTHS_BEGIN |= _OF | {month: n for n, month in enumerate(MONTHS, 1)}
 ANY_MONTH = rf"(?:{'|'.join(sorted({word[:3] for word in (*_OF, *MONTHS)}))})[^\W\d_]{{0,9}}(?![^\W\d_])"
 """What begins as the name of a month; `month_of` says which, if any."""
-_MONTH = rf"(?:{MONTH_NAMES}|{'|'.join(sorted(_OF, key=len, reverse=True))})(?![^\W\d_])"
 _MONTH = rf"({ANY_MONTH})\.?"
 _ENGLISH = re.compile(MONTH_NAMES)
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
@@ -300,41 +306,13 @@ def _epoch_to_iso(number: float) -> str:
 # Before noon and after it, as CLDR's locales abbreviate them, without dots and spaces, case-folded.
 _BEFORE = (
     *("am", "fm", "öö", "πμ", "sa", "vorm", "de", "ص", "صباحًا", "قظ", "午前", "上午", "早上", "凌晨", "清晨"),
-    *("오전", "पूर्वाह्न", "ก่อนเที่ยง", "дп", "dop", "vm", "pg", "ap", "pd", "eparadites", "проб"),
-    *(
-        "priešpiet",
-        "priekšp",
-        "prijepodne",
-        "преподне",
-        "претпл",
-        "rn",
-        "yb",
-        "fh",
-        "asub",
-        "asubuhi",
-        "үө",
-        "tk",
-        "կա",
-    ),
+    *("오전", "पूर्वाह्न", "ก่อนเที่ยง", "дп", "dop", "vm", "pg", "ap", "pd", "eparadites", "проб", "priešpiet"),
+    *("priekšp", "prijepodne", "преподне", "претпл", "rn", "yb", "fh", "asub", "asubuhi", "үө", "tk", "կա"),
 )
 _AFTER = (
     *("pm", "em", "ös", "μμ", "ch", "nachm", "du", "م", "مساءً", "بظ", "午後", "下午", "晚上", "中午"),
-    *("오후", "अपराह्न", "หลังเที่ยง", "пп", "odp", "nm", "ptg", "ip", "md", "epasdites", "слоб"),
-    *(
-        "popiet",
-        "pēcp",
-        "poslijepodne",
-        "поподне",
-        "попл",
-        "in",
-        "yh",
-        "eh",
-        "alas",
-        "alasiri",
-        "үх",
-        "tn",
-        "կհ",
-    ),
+    *("오후", "अपराह्न", "หลังเที่ยง", "пп", "odp", "nm", "ptg", "ip", "md", "epasdites", "слоб", "popiet"),
+    *("pēcp", "poslijepodne", "поподне", "попл", "in", "yh", "eh", "alas", "alasiri", "үх", "tn", "կհ"),
 )
 _LATE = {**dict.fromkeys(_BEFORE, False), **dict.fromkeys(_AFTER, True)}
 _LOOSE = re.compile(r"[\s.]+")
