@@ -291,6 +291,10 @@ LLAMA = [
     *((8, 8), (9, 23), (12, 1), (12, 2), (12, 3), (12, 6), (12, 10), (12, 16)),
     *((13, 9), (13, 16), (13, 22), (13, 23), (14, 2), (15, 18), (15, 22), (21, 20)),
 ]
+SMOLLM2 = [
+    *((3, 0), (3, 1), (3, 2), (3, 4), (4, 3), (4, 4), (4, 5), (5, 3)),
+    *((5, 4), (5, 5), (6, 0), (6, 1), (6, 2), (7, 0), (7, 2), (7, 7)),
+]
 
 
 @pytest.mark.parametrize(
@@ -299,9 +303,10 @@ LLAMA = [
         ("MindscapeRAG/QRRanker", 25, 32, QWEN),
         ("Qwen/Qwen3-4B-Instruct-2507", 36, 32, QWEN),
         ("meta-llama/Llama-3.2-3B-Instruct", 28, 24, LLAMA),
+        ("HuggingFaceTB/SmolLM2-135M-Instruct", 30, 9, SMOLLM2),
     ],
 )
-def test_heads_that_are_printed_come_along_for_their_models_alone(model, layers, width, wanted):
+def test_known_heads_come_along_for_their_models_alone(model, layers, width, wanted):
     shape = {"num_hidden_layers": layers, "num_attention_heads": width}
     found = heads.published(model, "abc", shape)
     assert found is not None

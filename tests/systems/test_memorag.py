@@ -41,7 +41,7 @@ def tools(config, *, cache=True):
 class Scripted:
     """A memory that always drafts the same."""
 
-    built, fidelity, about, fingerprint = Built(), "approximate", "scripted", "0"
+    built, about, fingerprint = Built(), "scripted", "0"
 
     def __init__(self, clues):
         self.drafted = clues

@@ -101,6 +101,10 @@ PUBLISHED = {
         "1,000 questions of MuSiQue (paper)",
         "12-1 13-9 13-23 12-16 8-8 13-16 12-6 13-22 12-2 15-22 12-3 15-18 12-10 14-2 21-20 9-23",
     ),
+    "HuggingFaceTB/SmolLM2-135M-Instruct": (  # detected here, on its Q4_1 weights
+        *(30, 9, "40 questions of conversations written for smartsearch"),
+        "3-0 3-2 6-1 3-1 3-4 7-7 4-3 4-4 5-5 4-5 7-2 7-0 5-3 6-2 6-0 5-4",
+    ),
 }
 """Heads that come along, by id: layers and heads a layer of the model, what they were found on, and which."""
 

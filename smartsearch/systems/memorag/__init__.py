@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.systems.memorag.clues import Drafting
+    from smartsearch.systems.memorag.notes import Notes
 
 CARD = Card(
     "memorag",
@@ -62,7 +62,7 @@ class System:
         """The turns that clues of the memory and the question find."""
         from smartsearch.systems.memorag.search import search
 
-        return search(question, corpus, cast("Drafting", memory), config, self.tools, self.tier)
+        return search(question, corpus, cast("Notes", memory), config, self.tools, self.tier)
 
     @property
     def _name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal
 
 from smartsearch.config import Config
 from smartsearch.text.parse import Parser
@@ -50,21 +50,6 @@ class Built:
     new: int = 0
     gone: int = 0
     failed: int = 0
-
-
-class Drafting(Protocol):
-    """A memory that drafts clues. `fidelity` and `about` are what answers tell of it."""
-
-    built: Built
-    fidelity: str
-    about: str
-
-    @property
-    def fingerprint(self) -> str:
-        """Of all that is held."""
-
-    def clues(self, question: str) -> Clues:
-        """The staging answer to a question; the transcripts are not read for it."""
 
 
 def clue_terms(clue: str, known: Container[str], parser: Parser, config: Config) -> tuple[Term, ...]:

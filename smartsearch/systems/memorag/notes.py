@@ -79,8 +79,6 @@ ROLES: tuple[Role[Any], ...] = (NOTE, CLUES)
 class Notes:
     """What a language model drafts clues from: `text`, the notes of the chats, or all of them."""
 
-    fidelity = "approximate"
-
     def __init__(self, text: str, parts: Sequence[str], built: Built, asker: Asker, about: str) -> None:
         self.text, self.parts, self.built, self.about = text, parts, built, about
         self._asker = asker

@@ -13,7 +13,8 @@ from smartsearch.rank.meaning import dense_search
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
 from smartsearch.retrieve.hops import Evidence
 from smartsearch.systems.base import Clock, Ranked
-from smartsearch.systems.memorag.clues import Clues, Drafting, clue_terms
+from smartsearch.systems.memorag.clues import Clues, clue_terms
+from smartsearch.systems.memorag.notes import Notes
 from smartsearch.systems.memorag.settings import set_in
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Hit, HopTrace, Query, Term, fold
@@ -23,7 +24,7 @@ STEP = "clue"
 
 
 def search(
-    question: str, haystack: Haystack, memory: Drafting, config: Config, tools: Tools, tier: str
+    question: str, haystack: Haystack, memory: Notes, config: Config, tools: Tools, tier: str
 ) -> Ranked:
     """The turns that the memory's clues and the question find, best first.
 
@@ -44,7 +45,7 @@ def search(
     own = {
         "memory": tier,
         "about": memory.about,
-        "fidelity": memory.fidelity,
+        "fidelity": "approximate",
         "clues": way if only else "with the question",
         "kind": clues.kind,
         "drafted": len(clues.texts),
