@@ -162,7 +162,7 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
         "rivals": list(compared([*fixed, *rivals])),
         "lifted": list(lifted(rows, whole)),
         "later": whole,
-        "samples": [(one, _shown(tables.rows(one))) for one in ours if one not in whole],
+        "samples": [(one, _shown(tables.rows(sampled(one)))) for one in ours if one not in whole],
         "parsers": list(parsers(later)),
         "systems": {found.title: _shown(found) for found in versus.compared(result)},
         "categories": {name: _shown(tables.categories(row)) for name, row in parted.items()},
@@ -318,6 +318,15 @@ def compared(rows: Sequence[Json]) -> Iterator[Sequence[str]]:
             f"{share(micro(row, 'kept'))} {tables.interval(row['recall']['kept'])}",
             number(row["words"]),
         )
+
+
+def sampled(result: Json) -> Json:
+    """A result with its rows of EXPANSIONS alone, of speakers' names or dates too, and the reference's."""
+    ways = {name.replace(" ", f"{added} ", 1) for name in EXPANSIONS for added in ("", "+speakers", "+A2")}
+    ways.add(presets.ranking(presets.REFERENCE))
+    cuts = (FIXED, presets.REFERENCE.split()[2])
+    kept = [row for row in result["rows"] if tables.ranking(row) in ways and row["cut"] in cuts]
+    return result | {"rows": kept}
 
 
 def parser(result: Json) -> str:

@@ -52,7 +52,7 @@ def value(name: str, row: str, measure: str, reading: str = "micro") -> str:
 
 
 def share(found: float) -> str:
-    return f"{found:.3f}".lstrip("0")
+    return f"{found:.3f}".removeprefix("0")
 
 
 def read(claim: re.Match[str]) -> str:
