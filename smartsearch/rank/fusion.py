@@ -1,8 +1,8 @@
 """One order out of the rankers' scores: weighted reciprocal ranks (paper 3.5), or learned weights.
 
-The learned fusion is one weighted sum over `features`, where the cross-encoder's score of a long turn counts
-half, what a set encoder adds for the list that was read, and a share of the static score. Its weights belong
-to a pair of rankers and come with them (recipe/fusion.py, docs/decisions/0008).
+The learned fusion is one weighted sum over `features`, what a set encoder adds for the list that was read,
+and a share of the static score. Its weights belong to a pair of rankers and come with them (recipe/fusion.py,
+docs/decisions/0008).
 """
 
 from __future__ import annotations
@@ -23,11 +23,6 @@ from smartsearch.types import Candidate, Corpus, Scores, Turn
 
 LIST = "list"
 """What the list added to a turn's fused score, among its scores (rank/set_encoder.py)."""
-
-LONG = 250
-"""Words of a turn up to which the cross-encoder's score of one window (rank/windows.py) counts whole."""
-TRUST, USUAL = 0.5, -3.0
-"""The share of a longer turn's cross-encoder logit that counts, and the logit that the rest counts as."""
 
 ByTurn = Mapping[int, float]
 """Scores by the index of a turn."""
@@ -91,9 +86,7 @@ class Fusion:
         `previous` and each of `scores` have a value for each of `turns`, as for `features`.
         """
         rows = features(previous, scores, read)
-        long = np.array([turns[n].words > LONG for n in read.tolist()], dtype=np.float64)
-        doubt = (1.0 - TRUST) * long * (rows[:, FEATURES.index("ce")] - USUAL)
-        own = weighted(rows, self.weights) - self.weights.get("ce", 0.0) * doubt
+        own = weighted(rows, self.weights)
         if self.encoder is None or len(read) < 2:
             return Fused(own, np.zeros(len(read)))
         added = self.encoder(listed(question, turns, previous, read), rows)

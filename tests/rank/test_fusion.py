@@ -7,9 +7,8 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.rank.cascade import Task, rank
-from smartsearch.rank.crossencoder import sigmoid
 from smartsearch.rank.features import FEATURES, after, features, logit
-from smartsearch.rank.fusion import LONG, TRUST, USUAL, Fusion, order, rrf, weighted
+from smartsearch.rank.fusion import Fusion, order, rrf, weighted
 from smartsearch.rank.scorer import Scorer
 from smartsearch.types import Candidate, Corpus, Turn
 
@@ -101,14 +100,6 @@ def test_turns_that_were_not_read_do_not_break_the_way_to_those_further_off():
     found = rank(Task("q", candidates, Corpus(turns), both, Config(), fusion))
     fused = {c.index: round(s.fused * 9) for c, s in zip(found.candidates, found.scores, strict=True)}
     assert fused == {0: 0, 3: 0, 5: 2}
-
-
-@pytest.mark.parametrize(("words", "share"), [(LONG, 1.0), (LONG + 1, TRUST)])
-def test_of_a_long_turn_the_distance_of_the_cross_encoders_score_from_the_usual_counts_half(words, share):
-    turns = (Turn(" ".join(["boat"] * words)), Turn("short"))
-    scores = {"ce": sigmoid(np.array([1.0, 1.0])), "colbert": np.array([5.0, 5.0])}
-    fused = Fusion({"ce": 2.0, "colbert": 1.0})("q", turns, (-1, -1), scores, np.array([0, 1])).scores
-    assert fused.tolist() == pytest.approx([5 + 2 * (USUAL + share * (1 - USUAL)), 5 + 2])
 
 
 def test_what_the_cross_encoder_did_not_read_comes_after_in_the_order_of_rrf():
