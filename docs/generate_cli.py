@@ -31,7 +31,7 @@ TAIL = """## Streams and exit codes
 Standard output carries data only. Warnings and progress go to standard error, progress only to a terminal. Both are UTF-8 whatever the locale. On a
 terminal `query` prints the best five places for reading. In a pipe it prints one line a turn, ten unless `-n` says otherwise: `path:line:[date] speaker: text`, or `path#pointer:...` where the
 format has no lines (an RFC 6901 pointer). Newlines inside a turn are written `\\n` and control characters `\\x1b`, so that no transcript can drive a
-terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, pager, links and `show`: [terminal.md](terminal.md).
+terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, pager, links: [filters.md](filters.md).
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
 
 `--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
