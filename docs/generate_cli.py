@@ -15,6 +15,7 @@ from smartsearch.cli.app import application
 from smartsearch.cli.options import PANELS
 from smartsearch.config import FIELDS
 from smartsearch.output import contract
+from smartsearch.transcripts import FORMATS
 
 TARGET = Path(__file__).parent / "cli.md"
 
@@ -31,7 +32,7 @@ TAIL = """## Streams and exit codes
 Standard output carries data only. Warnings and progress go to standard error, progress only to a terminal. Both are UTF-8 whatever the locale. On a
 terminal `query` prints the best five places for reading. In a pipe it prints one line a turn, ten unless `-n` says otherwise: `path:line:[date] speaker: text`, or `path#pointer:...` where the
 format has no lines (an RFC 6901 pointer). Newlines inside a turn are written `\\n` and control characters `\\x1b`, so that no transcript can drive a
-terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, pager, links and `show`: [terminal.md](terminal.md).
+terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, pager, links: [filters.md](filters.md).
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
 
 `--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
@@ -49,6 +50,7 @@ A closed pipe (`| head`) ends quietly with 0.
 
 What `--json` prints, errors and their kinds, exit codes: [json.md](json.md).
 
+@FORMATS@
 @HUB@
 ## Settings
 
@@ -168,8 +170,22 @@ def type_of(shape: contract.Json) -> str:
 
 def reference() -> str:
     """The text of docs/cli.md."""
-    tail = TAIL.replace("@HUB@\n", f"{HUB}\n").replace("@RARE@\n", "\n".join(rare()))
+    tail = (
+        TAIL.replace("@FORMATS@\n", "\n".join(formats()))
+        .replace("@HUB@\n", f"{HUB}\n")
+        .replace("@RARE@\n", "\n".join(rare()))
+    )
     return "\n".join([HEAD, *commands(application([], whole=True), "smartsearch"), tail])
+
+
+def formats() -> Iterator[str]:
+    """What is read, and how to get it, as a table."""
+    yield "## Formats\n\nWhat is kept of each: [chat-exports.md](chat-exports.md).\n\n| format | what | how to get it |\n|---|---|---|"
+    for one in FORMATS:
+        yield " | ".join(
+            ("", f"`{one.name}`", *(cell.replace("|", "\\|") for cell in (one.description, one.how)), "")
+        ).strip()
+    yield "\n"
 
 
 def rare() -> Iterator[str]:

@@ -6,6 +6,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
+from smartsearch.runtime import extras
 from smartsearch.text.parse import Parser, load
 from smartsearch.types import fold
 
@@ -116,7 +117,7 @@ def test_folding_meets_across_composition_and_case():
 def test_a_missing_pipeline_says_how_to_get_it():
     with pytest.raises(ModelError, match="no_such_pipeline") as caught:
         load("no_such_pipeline")
-    assert "spacy download" in caught.value.hint
+    assert extras.pipeline("no_such_pipeline") in caught.value.hint
 
 
 def test_a_pipeline_without_tagger_is_refused(tmp_path, nlp):

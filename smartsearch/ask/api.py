@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import count
 from typing import Any, cast
@@ -19,7 +20,7 @@ from smartsearch.ask.batch import Question
 from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Request, Written
-from smartsearch.config import Config, build, coerced
+from smartsearch.config import FIELDS, Config, build, coerced
 from smartsearch.errors import UsageError
 from smartsearch.models import loading
 from smartsearch.output import plain, record
@@ -97,6 +98,10 @@ class Searcher:
         files = {name: options.pop(name) for name in FILES if name in options}
         globs, excludes = (tuple(_listed(files.get(name, ()))) for name in ("glob", "exclude"))
         self._written = Written(filters, globs, excludes, str(files.get("input_format", "auto")))
+        for name in options.keys() - FIELDS.keys():
+            near = get_close_matches(name, (*NAMES, *FILES, *FIELDS), n=1)
+            hint = f"did you mean {near[0]}?" if near else "docs/cli.md lists them"
+            raise UsageError(f"no option {name!r}", hint=hint)
         given = {name: coerced(name, _said(value), f"{name}: ") for name, value in options.items()}
         self._config = build(given)
         if self._config.llm:

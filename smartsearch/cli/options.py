@@ -511,8 +511,8 @@ def takes_records(command: Callable[..., int], *, short: bool = False) -> Callab
 
     With `short` its help lists only what is used most, a line each.
     """
-    hints = get_type_hints(command, include_extras=True)
-    parameters = inspect.signature(command).parameters
+    parameters = inspect.signature(command, eval_str=True).parameters
+    hints = {name: p.annotation for name, p in parameters.items()}  # get_type_hints of 3.10 wraps them
     records = {name: spread for name in parameters if (spread := _spread(hints[name])) is not None}
     plain = [p.replace(annotation=hints[p.name]) for p in parameters.values() if p.name not in records]
     options = [p for record in records.values() for p in record]

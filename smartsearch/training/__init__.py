@@ -1,4 +1,4 @@
-"""How the shipped rankers are made: data, cross-encoder, ColBERT and export. Not imported by search."""
+"""What `smartsearch train` needs: data, cross-encoder, ColBERT and export. Not imported by search."""
 
 import os
 

@@ -86,7 +86,7 @@ def test_a_notebook_shows_a_table_that_runs_nothing():
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"sinse": "x"}, ConfigError),
+        ({"sinse": "x"}, UsageError),
         ({"candidates": "many"}, ConfigError),
         ({"since": "whenever"}, UsageError),
         ({"llm": True, "system": "xmemory"}, UsageError),
@@ -95,8 +95,9 @@ def test_a_notebook_shows_a_table_that_runs_nothing():
     ],
 )
 def test_what_is_wrong_is_told(options: dict, error: type[SmartsearchError]):
-    with pytest.raises(error):
+    with pytest.raises(error) as caught:
         search("x", **options)
+    assert caught.value.hint
 
 
 def test_a_question_takes_filters_and_no_settings():

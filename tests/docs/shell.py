@@ -1,6 +1,6 @@
 """The commands of a document, a shell to run them in, and what they print put back below them.
 
-    python -m tests.docs.shell README.md docs/how-to.md
+    python -m tests.docs.shell README.md docs/terminal.md
 
 runs every command of these documents and writes what it printed into them.
 """

@@ -1,4 +1,4 @@
-"""The commands of README and guide print what stands below them; all links lead somewhere."""
+"""The commands of README and pages print what stands below them; all links lead somewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from tests.docs.shell import ROOT, Shell, commands, filled, furnish, sections
 
 FOLDERS = (".", "docs", "docs/decisions", "benchmarks", "benchmarks/reports", "recipe", "smartsearch/models")
 DOCUMENTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.md"))
-GUIDES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/how-to.md")}
+PEOPLE = ("terminal", "scripts", "research", "prompts")
+GUIDES = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", *(f"docs/{one}.md" for one in PEOPLE))
+}
 SECTIONS = [
     (guide, heading)
     for guide, text in GUIDES.items()
@@ -78,6 +82,13 @@ def test_the_python_of_a_page_gives_what_stands_below_it(page, tmp_path, monkeyp
     test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page.name, str(page), 0)
     failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
     assert (failed, tried > 5) == (0, True)
+
+
+@pytest.mark.parametrize("page", PEOPLE)
+def test_a_page_for_a_person_is_short(page):
+    """Of words that are read: code blocks are tried, not read."""
+    prose = re.sub(r"^```.*?^```$", "", GUIDES[f"docs/{page}.md"], flags=re.DOTALL | re.MULTILINE)
+    assert len(prose.split()) <= 400
 
 
 def test_the_readme_names_make_targets_that_there_are():

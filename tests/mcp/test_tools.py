@@ -247,6 +247,7 @@ def test_status_tells_what_is_served(make: Make, chats: Path):
     state = State("ready", ({"id": "fake-ce"},), 10**12)
     work = SimpleNamespace(state=state, busy=False, waiting=2, served=3)
     reply = status.told(make().look(), Config(), 50, work)
+    hold(reply.record, "mcp")
     assert (reply.record["models_state"], reply.record["models"]) == ("ready", [{"id": "fake-ce"}])
     assert reply.record["warm"]["rss_bytes"] > 10**12
     size = sum(path.stat().st_size for path in chats.iterdir())

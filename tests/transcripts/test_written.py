@@ -384,7 +384,7 @@ def sms_backup(said: Chat, chance: Random) -> Lines:
         body = escape(one.text).replace("\n", "&#10;")
         if chance.random() < 0.5:  # as the app writes emoji
             pairs = body.encode("utf-16-be", "surrogatepass")
-            units = (int.from_bytes(pairs[n : n + 2]) for n in range(0, len(pairs), 2))
+            units = (int.from_bytes(pairs[n : n + 2], "big") for n in range(0, len(pairs), 2))
             body = "".join(f"&#{unit};" if 0xD800 <= unit < 0xE000 else chr(unit) for unit in units)
         name = escape(one.speaker)
         yield f'  <sms address="{name}" date="{time}" type="1" body="{body}" contact_name="{name}" />'
