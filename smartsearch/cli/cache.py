@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smartsearch.cli.groups import AsJson, group
+from smartsearch.cli.groups import AsJson, chats, group
 from smartsearch.errors import ExitCode
 from smartsearch.output import show, stream
 from smartsearch.runtime import ending
@@ -44,7 +44,9 @@ def clear(json: AsJson = False) -> int:
 def fill(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default="."),
+        typer.Argument(
+            metavar="PATH", help="Files, folders, @NAMES.", show_default=".", autocompletion=chats
+        ),
     ] = None,
     json: AsJson = False,
 ) -> int:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 import typer
 
 from smartsearch.ask.scope import Scope, Written
+from smartsearch.cli.groups import chats
 from smartsearch.config import (
     FIELDS,
     MODELS,
@@ -57,6 +58,7 @@ Paths = Annotated[
         metavar="PATH",
         help="Files, folders, @NAMES (`formats places`); - is standard input.",
         show_default=".",
+        autocompletion=chats,
     ),
 ]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli.groups import chats
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
 from smartsearch.output import stream
 from smartsearch.runtime import extras
@@ -43,7 +44,10 @@ def setup(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PATH", help="What to search beside an agent's own sessions.", show_default=False
+            metavar="PATH",
+            help="What to search beside an agent's own sessions.",
+            show_default=False,
+            autocompletion=chats,
         ),
     ] = None,
     agents: Annotated[
