@@ -92,6 +92,10 @@ def setup(
         extras.require("mcp", "setup")
     steps = [planned(agent, wanted) for agent in chosen]
     stream.write(line for step in steps for line in _shown(step))
+    if alone := " ".join(f"--agent {step.agent.name}" for step in steps if step.fault):
+        stream.talk(
+            f"what is left alone: `smartsearch setup --print config {alone}` shows what to write by hand"
+        )
     due = [step for step in steps if step.lines]
     if due and not yes:
         if not stream.can_ask():
