@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smartsearch.cli.groups import AsJson, chats, group
+from smartsearch.cli.groups import AsJson, group
 from smartsearch.errors import ExitCode
 from smartsearch.output import show, stream
 from smartsearch.runtime import ending
@@ -44,9 +44,7 @@ def clear(json: AsJson = False) -> int:
 def fill(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="PATH", help="Files, folders, @NAMES.", show_default=".", autocompletion=chats
-        ),
+        typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default="."),
     ] = None,
     json: AsJson = False,
 ) -> int:

@@ -1,4 +1,4 @@
-"""What commands share, such as commands of commands: nothing here takes long to load."""
+"""Commands of commands, such as `cache`: what they share, and nothing that takes long to load."""
 
 from __future__ import annotations
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 import srsly
 
+import smartsearch
+from smartsearch.runtime import extras
 from smartsearch.serve.setup.agents import AGENTS
 from smartsearch.serve.setup.edits import WRITERS
 from smartsearch.serve.setup.wiring import BACKUP
@@ -287,3 +290,18 @@ def test_the_skill_the_lines_and_the_plugin_are_printed(run: Run, home: Path):
     assert run("setup", "--print", "config").out.count("# ") == len(AGENTS)
     assert run("setup", "--print", "poem").code == 2
     assert not any(home.iterdir())
+
+
+def test_the_registrys_entry_is_of_this_package():
+    """What the MCP registry asks of server.json, and of the README that PyPI shows."""
+    root = Path(__file__).parents[2]
+    entry = json.loads((root / "server.json").read_text(encoding="utf-8"))
+    (package,) = entry["packages"]
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
+    assert f"mcp-name: {entry['name']} " in (root / "README.md").read_text(encoding="utf-8")
+    assert 0 < len(entry["description"]) <= 100
+    assert (package["registryType"], package["identifier"]) == ("pypi", extras.DISTRIBUTION)
+    assert entry["version"] == package["version"] == smartsearch.__version__
+    assert f'\n{package["identifier"]} = "' in (root / "pyproject.toml").read_text(encoding="utf-8")
+    wanted = [one.get("value", "PATH") for one in package["packageArguments"]]
+    assert (wanted, package["transport"]) == (["mcp", "PATH"], {"type": "stdio"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -11,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import smartsearch
-from smartsearch.runtime import extras
 from tests.docs.shell import ROOT, Shell, commands, filled, furnish, sections
 
 FOLDERS = (".", "docs", "docs/decisions", "benchmarks", "benchmarks/reports", "recipe", "smartsearch/models")
@@ -99,17 +96,3 @@ def test_links_lead_somewhere(document):
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
             lost.append(link)
     assert not lost
-
-
-def test_the_registrys_entry_is_of_this_package():
-    """What the MCP registry asks of server.json, and of the README that PyPI shows."""
-    entry = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
-    (package,) = entry["packages"]
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
-    assert f"mcp-name: {entry['name']} " in GUIDES["README.md"]
-    assert 0 < len(entry["description"]) <= 100
-    assert (package["registryType"], package["identifier"]) == ("pypi", extras.DISTRIBUTION)
-    assert entry["version"] == package["version"] == smartsearch.__version__
-    assert f'\n{package["identifier"]} = "' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    wanted = [one.get("value", "PATH") for one in package["packageArguments"]]
-    assert (wanted, package["transport"]) == (["mcp", "PATH"], {"type": "stdio"})
