@@ -279,6 +279,20 @@ def test_a_no_writes_nothing(run: Run, ten: dict[str, Path], monkeypatch: pytest
     assert ten["codex"].read_text() != TOML
 
 
+def test_what_an_agent_writes_while_the_user_is_asked_is_kept(run: Run, ten, monkeypatch: pytest.MonkeyPatch):
+    def confirm(_: str) -> bool:
+        ten["qwen"].write_text('{"theme": "dark"}')
+        ten["cursor"].write_text("{")
+        return True
+
+    monkeypatch.setattr("smartsearch.output.stream.can_ask", lambda: True)
+    monkeypatch.setattr("smartsearch.output.stream.confirm", confirm)
+    ran = run("setup", "--agent", "qwen", "--agent", "cursor")
+    assert (ran.code, ten["cursor"].read_text()) == (2, "{")
+    assert json.loads(ten["qwen"].read_text())["theme"] == "dark"
+    assert server("qwen", ten["qwen"])["args"] == [*HERE[1:], "@qwen"]
+
+
 def test_the_skill_the_lines_and_the_plugin_are_printed(run: Run, home: Path):
     assert run("setup", "--print", "skill").out.startswith("---\nname: smartsearch\ndescription: ")
     assert "smartsearch" in run("setup", "--print", "agents").out
