@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -213,6 +214,9 @@ def typed() -> list[str]:
     """What a shell that wants completions says was typed so far, after the program's name; else nothing."""
     if not any(name.endswith("_COMPLETE") for name in os.environ if name.startswith("_SMARTSEARCH")):
         return []
+    if split := re.findall(r"\s@(?=\s\S)", os.environ.get("COMP_WORDS", "")):  # bash parts a name from its @
+        os.environ["COMP_WORDS"] = re.sub(r"(\s@)\s(?=\S)", r"\1", os.environ["COMP_WORDS"])
+        os.environ["COMP_CWORD"] = str(int(os.environ["COMP_CWORD"]) - len(split))
     return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()[1:]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from smartsearch.cli.groups import AsJson
+from smartsearch.cli.groups import AsJson, chats
 from smartsearch.errors import ExitCode
 from smartsearch.output import stream
 
@@ -38,7 +38,10 @@ def detect(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...", help="Files, folders, archives; - is standard input.", show_default=False
+            metavar="PATH...",
+            help="Files, folders, archives; - is standard input.",
+            show_default=False,
+            autocompletion=chats,
         ),
     ],
     json: AsJson = False,

@@ -19,3 +19,12 @@ def group(help: str) -> typer.Typer:
             typer.echo(context.get_help())
 
     return made
+
+
+def chats(incomplete: str) -> list[str]:
+    """For a shell's completion of a PATH: names of chats that are there; for all else it offers files."""
+    if not incomplete.startswith("@"):
+        return []
+    from smartsearch.transcripts.named import ALL, every
+
+    return [*(f"@{named.name}" for named in every() if named.there), f"@{ALL}"]

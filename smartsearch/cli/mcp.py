@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smartsearch.cli import consent
+from smartsearch.cli.groups import chats
 from smartsearch.cli.options import FilterOptions, SearchOptions
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
@@ -36,7 +37,12 @@ LOADER = "smartsearch.models.loading:load_tools"
 def mcp(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="What may be searched: files and folders.", show_default="."),
+        typer.Argument(
+            metavar="PATH",
+            help="What may be searched: files and folders.",
+            show_default=".",
+            autocompletion=chats,
+        ),
     ] = None,
     *,
     search: SearchOptions,
@@ -65,14 +71,15 @@ def mcp(
     stdin, stdout = streams.taken()
     from smartsearch.runtime.worker import Worker
     from smartsearch.serve.mcp import worker
-    from smartsearch.serve.mcp.server import Door
 
     setup = worker.Setup(roots, filters.written, config, os.getcwd(), LOADER, {})  # noqa: PTH109
+    first = Worker(worker.__name__, replace(setup, eager=True))  # it loads while the SDK is imported
+    from smartsearch.serve.mcp.server import Door
 
     def hired(places: Mapping[str, Location]) -> Worker:
         return Worker(worker.__name__, replace(setup, places=dict(places)))
 
-    Door(roots, config, hired).serve(stdin, stdout)
+    Door(roots, config, hired, first).serve(stdin, stdout)
     return ExitCode.FOUND
 
 

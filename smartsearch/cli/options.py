@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 import typer
 
 from smartsearch.ask.scope import Written
+from smartsearch.cli.groups import chats
 from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, assigned, build, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
@@ -48,6 +49,7 @@ Paths = Annotated[
         metavar="PATH",
         help="Files, folders, @NAMES (`formats places`); - is standard input.",
         show_default=".",
+        autocompletion=chats,
     ),
 ]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli.groups import chats
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
 from smartsearch.output import stream
 from smartsearch.runtime import extras
@@ -43,7 +44,10 @@ def setup(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PATH", help="What to search beside an agent's own sessions.", show_default=False
+            metavar="PATH",
+            help="What to search beside an agent's own sessions.",
+            show_default=False,
+            autocompletion=chats,
         ),
     ] = None,
     agents: Annotated[
@@ -88,6 +92,10 @@ def setup(
         extras.require("mcp", "setup")
     steps = [planned(agent, wanted) for agent in chosen]
     stream.write(line for step in steps for line in _shown(step))
+    if alone := " ".join(f"--agent {step.agent.name}" for step in steps if step.fault):
+        stream.talk(
+            f"what is left alone: `smartsearch setup --print config {alone}` shows what to write by hand"
+        )
     due = [step for step in steps if step.lines]
     if due and not yes:
         if not stream.can_ask():

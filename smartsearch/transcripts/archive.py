@@ -165,7 +165,8 @@ def _members(archive: zipfile.ZipFile, path: str) -> Iterator[str | Skipped]:
 
 
 def _short(name: str) -> str:
-    """A member's name without the `./` before it that some archivers write."""
+    """A member's name without the `./` that some archivers write before it; Windows' `\\` is `/`."""
+    name = name if "/" in name else name.replace("\\", "/")
     found = _HERE.match(name)
     return name[found.end() :] if found else name
 

@@ -38,10 +38,20 @@ def complete(told, monkeypatch: pytest.MonkeyPatch):
         ("smartsearch query --profile pap", ["paper", "paper-index-free"]),
         ("smartsearch query --input-format long", ["longmemeval"]),
         ("smartsearch models ver", ["verify"]),
+        ("smartsearch query --format json", ["json", "jsonl"]),
+        ("smartsearch setup --agent cl", ["claude-code", "claude-desktop"]),
+        ("smartsearch setup --print s", ["skill"]),
         ("smartsearch query question chat", []),
+        ("smartsearch query question @", ["@codex", "@all"]),
+        ("smartsearch query question @co", ["@codex"]),
+        ("smartsearch query question @ co", ["@codex"]),
+        ("smartsearch mcp @ codex @ a", ["@all"]),
     ],
 )
-def test_what_is_offered(complete, typed, offered):
+def test_what_is_offered(complete, typed, offered, tmp_path, monkeypatch: pytest.MonkeyPatch):
+    """Bash takes an @ for a word of its own: `@ co` is what it says of `@co`."""
+    (tmp_path / ".codex" / "sessions").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
     assert complete(typed) == offered
 
 

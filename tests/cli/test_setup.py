@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 import srsly
 
+import smartsearch
+from smartsearch.runtime import extras
 from smartsearch.serve.setup.agents import AGENTS
 from smartsearch.serve.setup.edits import WRITERS
 from smartsearch.serve.setup.wiring import BACKUP
@@ -276,6 +279,20 @@ def test_a_no_writes_nothing(run: Run, ten: dict[str, Path], monkeypatch: pytest
     assert ten["codex"].read_text() != TOML
 
 
+def test_what_an_agent_writes_while_the_user_is_asked_is_kept(run: Run, ten, monkeypatch: pytest.MonkeyPatch):
+    def confirm(_: str) -> bool:
+        ten["qwen"].write_text('{"theme": "dark"}')
+        ten["cursor"].write_text("{")
+        return True
+
+    monkeypatch.setattr("smartsearch.output.stream.can_ask", lambda: True)
+    monkeypatch.setattr("smartsearch.output.stream.confirm", confirm)
+    ran = run("setup", "--agent", "qwen", "--agent", "cursor")
+    assert (ran.code, ten["cursor"].read_text()) == (2, "{")
+    assert json.loads(ten["qwen"].read_text())["theme"] == "dark"
+    assert server("qwen", ten["qwen"])["args"] == [*HERE[1:], "@qwen"]
+
+
 def test_the_skill_the_lines_and_the_plugin_are_printed(run: Run, home: Path):
     assert run("setup", "--print", "skill").out.startswith("---\nname: smartsearch\ndescription: ")
     assert "smartsearch" in run("setup", "--print", "agents").out
@@ -287,3 +304,18 @@ def test_the_skill_the_lines_and_the_plugin_are_printed(run: Run, home: Path):
     assert run("setup", "--print", "config").out.count("# ") == len(AGENTS)
     assert run("setup", "--print", "poem").code == 2
     assert not any(home.iterdir())
+
+
+def test_the_registrys_entry_is_of_this_package():
+    """What the MCP registry asks of server.json, and of the README that PyPI shows."""
+    root = Path(__file__).parents[2]
+    entry = json.loads((root / "server.json").read_text(encoding="utf-8"))
+    (package,) = entry["packages"]
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
+    assert f"mcp-name: {entry['name']} " in (root / "README.md").read_text(encoding="utf-8")
+    assert 0 < len(entry["description"]) <= 100
+    assert (package["registryType"], package["identifier"]) == ("pypi", extras.DISTRIBUTION)
+    assert entry["version"] == package["version"] == smartsearch.__version__
+    assert f'\n{package["identifier"]} = "' in (root / "pyproject.toml").read_text(encoding="utf-8")
+    wanted = [one.get("value", "PATH") for one in package["packageArguments"]]
+    assert (wanted, package["transport"]) == (["mcp", "PATH"], {"type": "stdio"})

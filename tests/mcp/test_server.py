@@ -23,6 +23,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
 
 import smartsearch
+from smartsearch.cli import mcp
+from smartsearch.models.loading import tokenizer
 from smartsearch.runtime import extras
 from smartsearch.serve.mcp.messages import LONGEST
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
@@ -356,6 +358,17 @@ def test_a_whole_disk_is_served_only_when_it_is_named(monkeypatch: pytest.Monkey
     assert "name a PATH to serve" in capfd.readouterr().err
 
 
+def test_names_of_which_nothing_is_there_yet_are_left_out_where_others_are_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
+):
+    (tmp_path / ".codex" / "sessions").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert mcp._there(["@codex", "@qwen", "x"]) == ["@codex", "x"]
+    assert "nothing is where @qwen leads yet" in capfd.readouterr().err
+    assert mcp._there(["@qwen"]) == ["@qwen"]
+    assert mcp._there(["@qwen", "@pi"]) == ["@qwen", "@pi"]
+
+
 def test_without_the_sdk_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch, capfd):
     from smartsearch.cli import app as cli
 
@@ -381,5 +394,11 @@ def test_the_shipped_models_over_the_samples_give_what_the_document_shows():
         assert [line for line in opened.splitlines() if line.startswith("* 68 ")] == re.findall(
             r"^\* 68 .*$", document, re.MULTILINE
         )
+        for question in ("Why does Pickle limp?", "What is the job of Petra's brother?"):
+            server.call(1, "search", question=question)
+            result = server.answer()["result"]
+            record = json.dumps(result["structuredContent"], ensure_ascii=False, separators=(",", ":"))
+            assert len(result["structuredContent"]["hits"]) == 8
+            assert all(tokenizer().count(one) <= 400 for one in (result["content"][0]["text"], record))
         roles = [model["role"] for model in server.told("status")[0]["models"]]
         assert roles == ["parser", "crossencoder", "colbert", "static"]

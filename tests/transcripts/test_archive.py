@@ -61,6 +61,13 @@ def test_members_whose_names_begin_with_a_dot_and_a_slash_are_read(tmp_path):
     assert read_back.skipped == ()
 
 
+def test_members_whose_folders_are_written_as_on_windows_are_in_folders(tmp_path):
+    path = zipped(tmp_path, "export.zip", {"b\\talk.txt": CHAT, "b\\.hidden\\talk.txt": CHAT, "x.txt": CHAT})
+    found = [f"{path}/b/talk.txt"]
+    assert list(find([str(path)], Selection(globs=("b/*",)))) == list(find([f"{path}/b"])) == found
+    assert len(read(found).turns) == 2
+
+
 def test_members_that_cannot_be_told_apart_or_lead_out_of_the_archive_are_reported(tmp_path):
     path = tmp_path / "export.zip"
     with zipfile.ZipFile(path, "w") as made, warnings.catch_warnings():

@@ -31,10 +31,10 @@ Hire = Callable[[Mapping[str, Location]], Worker]
 
 
 class Desk:
-    """Where orders are left for a worker, which is made by `hire` of the ids known so far."""
+    """Where orders are left for a worker: the `first`, or one made by `hire` of the ids known so far."""
 
-    def __init__(self, hire: Hire) -> None:
-        self._hire = hire
+    def __init__(self, hire: Hire, first: Worker | None = None) -> None:
+        self._hire, self._first = hire, first
         self._hand: Worker | None = None
         self._turn, self._seeing = asyncio.Lock(), asyncio.Lock()
         self._jobs: set[asyncio.Task[Any]] = set()
@@ -130,9 +130,12 @@ class Desk:
 
     async def _staffed(self) -> None:
         """Start a worker and have it load the models. Raises SmartsearchError."""
-        self._hand = await asyncio.to_thread(self._hire, self._places)
+        hand, self._first = self._first, None
+        if hand is None:
+            hand = await asyncio.to_thread(self._hire, self._places)
+        self._hand = hand
         self.state = State("loading")
-        self._keep(await self._asked(self._hand, Order("load"), asyncio.Event(), STARTING))
+        self._keep(await self._asked(hand, Order("load"), asyncio.Event(), STARTING))
 
     async def _asked(
         self, hand: Worker, order: Order, left: asyncio.Event, seconds: float | None = None

@@ -55,6 +55,7 @@ from smartsearch.output import record
 from smartsearch.runtime import streams
 from smartsearch.runtime.streams import end_after
 from smartsearch.runtime.work import report
+from smartsearch.runtime.worker import Worker
 from smartsearch.serve.mcp import status
 from smartsearch.serve.mcp.arguments import (
     Arguments,
@@ -140,9 +141,9 @@ def listed(name: str) -> Tool:
 class Door:
     """The server: what is asked goes to the desk, what comes of it to the client."""
 
-    def __init__(self, roots: Roots, config: Config, hire: Hire) -> None:
+    def __init__(self, roots: Roots, config: Config, hire: Hire, first: Worker | None = None) -> None:
         self._roots, self._config = roots, config
-        self._desk = Desk(hire)
+        self._desk = Desk(hire, first)
         self._seconds = config.timeout or SECONDS
         self._preparing = self._interrupted = False
 

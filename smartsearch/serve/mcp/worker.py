@@ -32,7 +32,7 @@ class Setup:
     """What a worker needs to know once.
 
     Relative paths begin at `cwd`; `loader` names what loads the models, `module:function`; `places` are the
-    turns that ids stand for.
+    turns that ids stand for. An `eager` worker loads the models before it is told to.
     """
 
     roots: Roots
@@ -41,6 +41,7 @@ class Setup:
     cwd: str
     loader: str
     places: Mapping[str, Location]
+    eager: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ def begin(setup: Setup, tell: Tell) -> Callable[[Order], Job]:
     models = Models(setup.config, pkgutil.resolve_name(setup.loader))
     answers = Answers(setup.roots, setup.written, setup.config, models)
     answers.places.keep(setup.places)
+    if setup.eager:
+        answers.prepare()
     work: dict[str, Callable[[Any], Any]] = {
         "load": lambda _: answers.prepare(),
         "search": answers.search,

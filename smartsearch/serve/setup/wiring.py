@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 
 from smartsearch.runtime.outputs import Place
 from smartsearch.serve.setup.agents import Agent, words_of
@@ -49,7 +50,7 @@ def planned(agent: Agent, wanted: Wanted) -> Step:
     try:
         return _planned(Step(agent, path), _text(path) or "", wanted)
     except (ValueError, RecursionError, OSError) as error:
-        why = " ".join(str(error).split()) or type(error).__name__
+        why = shorten(str(error), 100, placeholder=" ...") or type(error).__name__
         return Step(agent, path, f"left alone, not read as {agent.writer.upper()}: {why}", fault=True)
 
 
