@@ -50,7 +50,7 @@ def test_no_text_installs_the_stranger_of_the_same_name():
 def test_the_distribution_is_named_once():
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     assert project["name"] == extras.DISTRIBUTION
-    assert list(project["scripts"]) == ["smartsearch"]
+    assert list(project["scripts"]) == ["smartsearch", extras.DISTRIBUTION], "uvx runs the second"
 
 
 def test_every_extra_of_the_project_is_known():

@@ -20,6 +20,10 @@ ROOT = Path(smartsearch.__file__).parent
 FLAGS_AT = {"compile": 1, "sub": 4, "subn": 4, "split": 3}  # and 2 for those that only look
 AT_START = frozenset(("match", "fullmatch"))
 EXCUSED = {
+    **dict.fromkeys(
+        ("serve.setup.edits._COMMENT", "serve.setup.edits._LAST_COMMA"),
+        "a quote is found in any case, up to the end of the text",
+    ),
     "text.redact.keys._JWT": "two characters before it say that it begins where a word does",
     "text.redact.keys._PEM": "what has begun is found in any case, up to the end of the text",
     "training.questions.WHEN": "a statement's first 22 words",

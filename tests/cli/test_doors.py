@@ -60,6 +60,7 @@ LINES = {
     ],
     "serve": [[f"--{WRONG}"], ["--status"]],
     "mcp": [[WRONG], [f"--{WRONG}"]],
+    "setup": [[WRONG], ["--agent", WRONG], ["--print", WRONG]],
     "bench": [[WRONG], [FOLDER, f"--{WRONG}"]],
     "train": [[WRONG], ["--name", WRONG, FOLDER]],
     "formats": [["detect", FOLDER], ["detect", FOLDER, "--json"], ["detect", WRONG], ["places"], ["--json"]],

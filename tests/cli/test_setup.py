@@ -298,7 +298,7 @@ def test_the_skill_the_lines_and_the_plugin_are_printed(run: Run, home: Path):
     assert "smartsearch" in run("setup", "--print", "agents").out
     plugin = Path(run("setup", "--print", "plugin").out.strip())
     manifest = json.loads((plugin / ".claude-plugin" / "plugin.json").read_text())
-    assert manifest["name"] == "smartsearch"
+    assert manifest["name"] == "smartsearch-memory"
     servers = json.loads((plugin / ".mcp.json").read_text())["mcpServers"]
     assert servers["smartsearch"]["args"] == ["mcp", "@claude-code"]
     assert run("setup", "--print", "config").out.count("# ") == len(AGENTS)

@@ -57,8 +57,11 @@ def _inline(value: object) -> str:
 
 # JSON, with comments and last commas, as several agents allow them.
 
-_COMMENT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMA = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|,(?=\s*[}\]])', re.DOTALL)
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)'
+_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+"""What has no end takes all that is left: reading it fails then."""
+_COMMA = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|,(?=\s*[}\]])', re.DOTALL)
 _COMMA = re.compile(r"\s*,")
 _BLANKS = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
@@ -178,10 +181,10 @@ def _drop_toml(text: str, top: str, _whole: bool) -> Edit:
     )
     if found is None:
         raise ValueError("our server stands in no table of its own")
-    held = re.sub(
-        r"(?:\n[ \t\r]*(?:#[^\n]*)?)+\Z", "", found[0]
-    )  # what stands above the next table is its own
-    end = found.start() + len(held)
+    lines = found[0].split("\n")
+    while lines[-1].strip()[:1] in ("", "#"):  # what stands above the next table is its own
+        lines.pop()
+    end = found.start() + len("\n".join(lines))
     gap = re.search(r"(?<=\n)\r?\n\Z|\A\Z", text[: found.start()])
     return Edit(gap.start() if gap else found.start(), end + text[end:].startswith("\n"))
 
