@@ -123,9 +123,9 @@ def confidence() -> str:
     lines = (RECORDS / CONFIDENCE).read_text(encoding="utf-8").splitlines()
     rows = [row for row in map(json.loads, lines) if "from" in row]
     points = [(row["from"] + 0.05, row["right"], f"{row['questions']}") for row in rows]
-    across = [(tenth / 10, f".{tenth}" if tenth < 10 else "1") for tenth in range(0, 11, 2)]
+    across = [(tenth / 10, f".{tenth}" if 0 < tenth < 10 else f"{tenth // 10}") for tenth in range(0, 11, 2)]
     count = sum(row["questions"] for row in rows)
-    title = f"One of the first three hits answers, by the confidence told ({count:,} held-out questions)"
+    title = f"One of the first three hits answers, by the confidence told ({count:,} questions)"
     return plot(title, {"": points}, across, float, line(place(0, 0), place(1, 1), "axis"))
 
 

@@ -24,6 +24,7 @@ from smartsearch.ask.runs.types import TRIES, Input
 from smartsearch.cli import runs as runs_cli
 from smartsearch.errors import InputError, UsageError
 from tests.cli.conftest import Run
+from tests.contract import hold
 from tests.runs.folder.conftest import Lines, manifest, records
 from tests.waiting import HANG, until
 
@@ -68,6 +69,8 @@ def test_a_run_says_what_batch_says_in_the_order_of_the_file(run: Run, asked: Li
     made = [json.loads(comparable(line)) for line in records(Path("out"))]
     assert made == [json.loads(comparable(line)) for line in alone]
     assert list(records(Path("out"))[0])[:3] == ["id", "line", "schema_version"]
+    for record in records(Path("out")):
+        hold(record, "batch")
 
 
 def test_the_manifest_accounts_for_all(run: Run, asked: Lines, write):
