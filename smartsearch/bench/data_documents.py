@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,8 @@ def _article(record: dict[str, Any]) -> tuple[str, list[BenchQuestion | None]]:
             found.append(None)
             continue
         hard = "difficult" if one.get("difficult") else "easy"
-        named, asked, right = str(one["question_unique_id"]), str(one["question"]), options[label - 1]
-        found.append(BenchQuestion(named, asked, hard, answer=right, choices=tuple(options)))
+        asked = BenchQuestion(str(one["question_unique_id"]), str(one["question"]), hard)
+        found.append(replace(asked, answer=options[label - 1], choices=tuple(options)))
     return record["article"], found
 
 

@@ -27,6 +27,7 @@ Fidelity = Literal["faithful", "approximate", "rule"]
 """How near it is to its paper: as published, with parts replaced, or a plain rule without models."""
 
 SEEN = "Mechanism as printed, never run with the paper's weights."
+RUN = "Mechanism as printed, run with SmolLM2-135M, never with the paper's weights."
 """What was seen of a published system: its card says it."""
 
 Progress = Callable[[int, int], None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from smartsearch.systems.base import SEEN, Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.base import RUN, Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.memorag.settings import set_in
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CARD = Card(
     "memorag",
-    f"A memory of all turns drafts clues to the answer; the clues are searched with the question. {SEEN}",
+    f"A memory of all turns drafts clues to the answer; the clues are searched with the question. {RUN}",
     paper="MemoRAG: Boosting Long Context Processing with Global Memory-Enhanced Retrieval Augmentation",
     needs="llm",
     fidelity="approximate",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Empty, Memory, Progress, Ranked
+from smartsearch.systems.base import RUN, Card, Empty, Memory, Progress, Ranked
 from smartsearch.systems.qrranker.settings import set_in
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CARD = Card(
     "qrranker",
     "What attention heads of a causal language model send from the question to each of our first turns. "
-    "Mechanism as printed, run with SmolLM2-135M, never with the paper's weights.",
+    f"{RUN}",
     paper="Query-focused and Memory-aware Reranker for Long Context Processing",
     needs="torch",
     fidelity="approximate",
