@@ -102,27 +102,12 @@ def as_now(record: Json) -> Json:
     return {**record, **traced}
 
 
-def alike(rows: Mapping[str, Json], whole: Sequence[Json]) -> dict[str, Json]:
-    """`rows` with those named `+speakers` under the plain name where it makes no difference.
-
-    That is where a result of `whole` finds as many without speakers' names: they are some of those with.
-    """
-    ways = {row["retrieval"]: row["candidates"] for one in whole for row in one["rows"]}
-    found: dict[str, Json] = {}
-    for name, row in rows.items():
-        way = row["retrieval"].replace("+speakers", "")
-        if way != row["retrieval"] and ways.get(way) == ways.get(row["retrieval"]) == row["candidates"]:
-            name = name.replace(row["retrieval"], way)
-        found[name] = row | {"name": name}
-    return found
-
-
 def section(result: Json, *later: Json) -> dict[str, Any]:
     """What the template is given of one result: its tables as Markdown, or lines of their cells."""
     theirs: Mapping[str, Any] = PAPER.get(study(result), {})
     ours = [one for one in later if parser(one) == parser(result)]
     whole = [one for one in ours if one["dataset"]["every"] == 1]
-    rows = alike({row["name"]: row for row in result["rows"]}, whole)
+    rows: dict[str, Json] = {row["name"]: row for row in result["rows"]}
     base = tables.reference(result)
     fixed = [rows[name] for rank in (*RANKED, "colbert", "weight") if (name := f"I3 {rank} {FIXED}") in rows]
     rivals = [row for row in result["rows"] if not row["retrieval"] and row["cut"] == FIXED]
