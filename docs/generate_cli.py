@@ -115,7 +115,7 @@ added. Two runs over the same files with the same models and threads give the sa
   "conversation": "", "turns": 0, "speakers": [""], "first": "", "last": "", "sessions": [{"session": "", "line": 0, "pointer": "", "turns": 0,
   "speakers": [""], "first": "", "last": ""}]}`; speakers stand in the order of how much they say, `line` and `pointer` are those of the first turn.
 - `formats detect --json` prints `{"schema_version": 1, "files": [{"path": "", "format": "", "goes_with_others": false, "conversations": 0, "turns": 0,
-  "speakers": [""], "first": "", "last": "", "skipped": [{"path": "", "kind": "", "reason": ""}], "warnings": [""]}], "total": {"files": 0, "failed": 0,
+  "speakers": [""], "first": "", "last": "", "head": "", "skipped": [{"path": "", "kind": "", "reason": ""}], "warnings": [""]}], "total": {"files": 0, "failed": 0,
   "conversations": 0, "turns": 0}}`.
 - `serve --status --json` prints `{"schema_version": 1, "servers": [{"pid": 0, "state": "", "profile": "", "version": "", "since": "",
   "served": 0, "rss_bytes": 0}]}`; `state` is `ready`, `loading`, `busy` or, where it does not answer, `silent`.
