@@ -97,7 +97,6 @@ class Layout:
     orders: Orders = field(default_factory=lambda: Orders({}))
     opened: tuple[int, ...] = ()
     about: frozenset[int] = frozenset()
-    head: Head | None = None
 
     @property
     def style(self) -> str:
@@ -151,7 +150,7 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)
     style = Style("stamped" if head.has_time else "plain", names, opened)
-    return Layout(style, found, _orders(lines, found), opened, frozenset(about), head)
+    return Layout(style, found, _orders(lines, found), opened, frozenset(about))
 
 
 def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
