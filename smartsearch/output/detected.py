@@ -160,6 +160,7 @@ def _row(one: Detected) -> Json:
         "unexplained": f"{one.explained.place}: {one.explained.begins}"
         if one.explained and one.explained.place
         else "",
+        "head": one.explained.told.removeprefix("head ").rpartition(", ")[0] if one.explained else "",
         "skipped": list(map(vars, one.skipped)),
         "warnings": list(one.warnings),
     }

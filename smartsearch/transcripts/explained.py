@@ -97,14 +97,15 @@ def _lines_of(source: Source, turns: Sequence[Turn], count: int) -> Iterator[tup
             if found and found[0].line == at + 1:
                 said = [line]  # a turn begins here
             else:
-                said = [] if _is_stamped(line[:200]) else [_said(turn) for turn in found]
+                said = [] if _is_stamped(line) else [_said(turn) for turn in found]
             yield f"line {at + 1}", line, said
 
 
 def _is_stamped(line: str) -> bool:
-    from smartsearch.transcripts.formats.heads import begins_with_stamp
+    from smartsearch.transcripts.formats.speakers import opening
 
-    return begins_with_stamp(line)
+    begun = opening(line[:200])
+    return begun is not None and begun.style == "stamped"
 
 
 def _strings_of(source: Source, turns: Sequence[Turn], count: int) -> Iterator[tuple[str, str, list[str]]]:

@@ -201,7 +201,7 @@ subtitles .vtt .srt .sbv: subtitles and meeting transcripts: WebVTT (Teams, Zoom
     how: Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript
 texts/zoom .txt: the chat of a Zoom meeting, saved or copied
     how: Zoom: in the meeting's chat, Save chat; it lies in Documents/Zoom, a folder a meeting
-sms-backup .xml: SMS and MMS of Android: the XML of SMS Backup & Restore
+sms_backup/sms-backup .xml: SMS and MMS of Android: the XML of SMS Backup & Restore
     how: SMS Backup & Restore: Back up now, Messages; sms-*.xml lies where it was told to keep backups
 imessage .txt: iMessage and SMS as imessage-exporter writes them in plain text
     how: on a Mac or with an iPhone backup: imessage-exporter --format txt

@@ -79,10 +79,34 @@ def test_the_record(run: Run):
         "last": "2024-05-10T09:00:00",
         "explained": 1.0,
         "unexplained": "",
+        "head": "[TIME] NAME: TEXT",
         "skipped": [],
         "warnings": [],
     }
     assert record["total"] == {"files": 2, "failed": 0, "conversations": 2, "turns": 6}
+
+
+ODD = "9:05 ~ mara ~ the boiler drips\n9:06 ~ ilya ~ close the valve\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--head", "TIME ~ NAME ~ TEXT"], 0, [("mara", "the boiler drips"), ("ilya", "close the valve")]),
+        (["--head", "TIME TEXT"], 2, "no head of turns: 'TIME TEXT' has not one NAME"),
+        (["--head", "NAME says: TEXT"], 2, "no line begins with the head that was stated: NAME says: TEXT"),
+        (["--head", "NAME: TEXT", "--input-format", "slack"], 2, "--head is for text chats"),
+    ],
+)
+def test_a_head_may_be_stated(run: Run, chats: Path, options: list[str], code: int, said: object):
+    (chats / "odd.txt").write_text(ODD, encoding="utf-8")
+    ran = run("show", "odd.txt", "--all", "--json", *options)
+    assert ran.code == code
+    if code:
+        assert str(said) in ran.err + ran.out
+    else:
+        turns = ran.record["places"][0]["excerpts"][0]["turns"]
+        assert [(turn["speaker"], turn["text"]) for turn in turns] == said
 
 
 @pytest.mark.parametrize(

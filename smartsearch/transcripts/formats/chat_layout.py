@@ -97,7 +97,6 @@ class Layout:
     orders: Orders = field(default_factory=lambda: Orders({}))
     opened: tuple[int, ...] = ()
     about: frozenset[int] = frozenset()
-    head: Head | None = None
 
     @property
     def style(self) -> str:
@@ -123,8 +122,7 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
         ours = [here for here in found.values() if here.style == chosen.style]
         share = len(ours) / sum(number >= chosen.opened[0] for number in written)
         chosen = replace(chosen, names=chosen.names | guests(ours, chosen.style, chosen.names, share))
-    styled = (number for number, here in found.items() if here.style == chosen.style)
-    opened = tuple(number for number in styled if found[number].name in chosen.names)
+    opened = tuple(number for number, here in found.items() if _opens(here, chosen))
     about = {line for number in opened for line in told[number]} - set(opened)
     for number, (line, stamp) in _above(lines, written, opened, found).items():
         found[number] = replace(found[number], stamp=stamp)
@@ -151,7 +149,7 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)
     style = Style("stamped" if head.has_time else "plain", names, opened)
-    return Layout(style, found, _orders(lines, found), opened, frozenset(about), head)
+    return Layout(style, found, _orders(lines, found), opened, frozenset(about))
 
 
 def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
@@ -186,6 +184,12 @@ def _below(lines: Sequence[str], number: int, name: str) -> tuple[str, int]:
         elif said:
             break
     return stamp, last
+
+
+def _opens(here: Opening, chosen: Style) -> bool:
+    if here.style == "stamped" and (chosen.style == "stamped" or not chosen.pair):
+        return chosen.style == "stamped" or here.name in chosen.names
+    return here.style == chosen.style and here.name in chosen.names
 
 
 def _chosen(found: Mapping[int, Opening], written: Sequence[int]) -> Style:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from json import JSONDecodeError
 from typing import Any
@@ -1240,11 +1241,6 @@ FORMS = {
         sort=True,
     ),
 }
-FORMS["discord-csv"] = Form(
-    **{
-        **{name: getattr(_DISCORD_PACKAGE, name) for name in _DISCORD_PACKAGE.__dataclass_fields__},
-        "claims": "",
-        "detect": lambda source: has_columns(source, _PACKAGE),
-        "items": records,
-    }
+FORMS["discord-csv"] = replace(
+    _DISCORD_PACKAGE, claims="", detect=lambda source: has_columns(source, _PACKAGE), items=records
 )

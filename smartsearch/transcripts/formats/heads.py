@@ -9,7 +9,6 @@ recurs at that place: no pattern of capitals tells them. What programs log is no
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from itertools import pairwise
 
 from smartsearch.errors import InputError
 from smartsearch.text.stamps import STAMP, seconds
-from smartsearch.text.times import find_date
 from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, may_be_name, role
 
 _LONGEST = 240  # characters of a line in which its head ends
@@ -57,8 +55,6 @@ _LOGGED = re.compile(
 _LEVEL = re.compile(rf"(?:\W|^)(?:{_LEVELS})(?:\W|$)", re.I)
 _DATING = re.compile(r"(?:\b|[-_])(?:date|time|datum|zeit|fecha|(?:19|20)\d\d)$", re.I)
 """How labels of a time end, and works that are cited."""
-_DATED = 60
-"""Characters of a line by itself that tells the day."""
 _SENTENCE_END = ".!?…。！？;,"
 
 
@@ -230,12 +226,6 @@ def _spaced(marks: str) -> str:
     return _BLANKS.sub(lambda found: "\t" if "\t" in found[0] else "  " if len(found[0]) > 1 else " ", marks)
 
 
-def begins_with_stamp(line: str) -> bool:
-    """Whether a line begins with a stamp, as turns do."""
-    lead = _LEAD.match(line)
-    return bool(_TIMED.search(line) and _STAMPED.match(line, lead.end() if lead else 0))
-
-
 def _suggested(line: str) -> Iterator[str]:
     """The heads that a line may have."""
     line = line[:_LONGEST]
@@ -385,8 +375,7 @@ def infer(lines: Sequence[str]) -> Found | None:
     counts.update(_of_lines(lines))
     often = [form for form, count in counts.most_common(12) if count > 1]
     found = [_found(Head(form), lines) for form in often]
-    days = [n for n, line in enumerate(lines, 1) if _FEW < len(line) <= _DATED and find_date(line)]
-    held = [one for one in found if _holds(one, lines, days)]
+    held = [one for one in found if _holds(one, lines)]
     return max(held, key=lambda one: one.weight, default=None)
 
 
@@ -415,8 +404,8 @@ def _is_name(name: str) -> bool:
     )
 
 
-def _holds(found: Found, lines: Sequence[str], days: Sequence[int]) -> bool:
-    """Whether a head is a chat's, and what it opens is turns of people; on some lines stand `days`."""
+def _holds(found: Found, lines: Sequence[str]) -> bool:
+    """Whether a head is a chat's, and what it opens is turns of people."""
     head, names, turns = found.head, found.names, len(found.opened)
     often = sum(count for name, count in names.items() if count > 1 and _is_name(name))
     if not turns:
@@ -424,16 +413,11 @@ def _holds(found: Found, lines: Sequence[str], days: Sequence[int]) -> bool:
     named = head.has_time and all(map(looks_like_name, names))
     few = named and turns <= _FEW and min(found.opened) <= _FEW
     most = max(3, (0.75 if named else 0.6) * turns)
-    alone = head.has_time and not head.above and sum(not is_label(name) for name in names) == 1
-    if not alone and (
-        len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most))
-    ):
+    if len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most)):
         return False
-    if sum(not (_is_name(name) or is_label(name)) for name in names) > 0.2 * len(names) or _logged(
-        found, lines
-    ):
+    if sum(not _is_name(name) for name in names) > 0.2 * len(names) or _logged(found, lines):
         return False
-    if head.has_time and not _run_on(found, days):
+    if head.has_time and not _run_on(found):
         return False
     if head.written.startswith("--") or ("] [NAME]" in head.written and all(map(str.isupper, names))):
         return False  # who changed a package; what part of a program
@@ -467,14 +451,9 @@ def _is_talk(found: Found) -> bool:
     return switches * 4 >= len(said) and words * 4 >= 3 * len(said) and alike
 
 
-def _run_on(found: Found, days: Sequence[int]) -> bool:
-    """Whether most stamps that are clocks or places do not fall back, but where a line tells the day."""
-    at = [(n, at) for n, here in found.opened.items() if (at := seconds(here.stamp)) is not None]
-    days = [n for n in days if n not in found.opened]
-    back = sum(
-        later < early and bisect(days, n) == bisect(days, m) for (n, early), (m, later) in pairwise(at)
-    )
-    return back * 4 <= max(len(at), 4)
+def _run_on(found: Found) -> bool:
+    """Whether most stamps that are clocks or places do not fall back."""
+    return _rising([at for here in found.opened.values() if (at := seconds(here.stamp)) is not None])
 
 
 def _rising(at: Sequence[int]) -> bool:
@@ -490,4 +469,4 @@ def _logged(found: Found, lines: Sequence[str]) -> bool:
     below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []
     levels = max(levels, sum(bool(_LEVEL.match(line)) for line in below))
     odd = sum(bool(_LOGGED.search(_STAMPED.sub("", line, count=1)[:120])) for line in said)
-    return (levels > 1 and levels * 4 > len(said)) or odd * 2 > len(said)
+    return levels * 4 > len(said) or odd * 2 > len(said)

@@ -13,15 +13,12 @@ person's was looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, joined
-from smartsearch.transcripts.formats.fields import in_time, number
+from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
@@ -38,35 +35,24 @@ _FROM = "137"
 """Of an address: who sent the message."""
 
 
-def detect(source: Source) -> bool:
-    """Whether the file begins with the element that holds all messages."""
-    return _ROOT.search(source.text[:4096]) is not None
-
-
-def read(source: Source) -> Iterator[Record]:
-    """Turns in order of time; a message that is no XML is reported."""
-    items: list[Item] = []
+def _items(source: Source) -> Iterator[Item | FormatError]:
+    """The messages; one that is no XML is reported."""
     for line, kind, xml in _elements(source.text):
         found = _parsed(xml)
         if isinstance(found, str):
             yield FormatError(f"a message that is no XML ({found})", line=line)
         else:
-            items.append(Item(_message(kind, found), line))
-    names = {item.value["address"]: item.value["name"] for item in items if item.value["name"]}
-    for item in in_time(items, lambda value: number(value, "date")):
-        value = item.value
-        if value["box"] == _DRAFT:
-            continue
-        sender = value["from"] or value["address"]
-        yield turn(
-            source.path,
-            item,
-            text=value["text"],
-            speaker=names.get(sender, sender) if value["box"] == _RECEIVED else "Me",
-            time=to_iso(value["date"]),
-            caption=value["caption"],
-            conversation=value["name"] or value["address"].replace("~", ", ") or source.stem,
-        )
+            yield Item(_message(kind, found), line)
+
+
+def _names(_: Source, __: Item, messages: Sequence[Item]) -> dict[str, str]:
+    """Whose number is whose."""
+    return {one.value["address"]: one.value["name"] for one in messages if one.value["name"]}
+
+
+def _speaker(value: dict[str, str], names: dict[str, str]) -> str:
+    sender = value["from"] or value["address"]
+    return names.get(sender, sender) if value["box"] == _RECEIVED else "Me"
 
 
 def _parsed(xml: str) -> ElementTree.Element | str:
@@ -105,7 +91,7 @@ def _whole(found: re.Match[str]) -> str:
     return "\ufffd"
 
 
-def _message(kind: str, found: ElementTree.Element) -> dict[str, Any]:
+def _message(kind: str, found: ElementTree.Element) -> dict[str, str]:
     """What a message says, however it was sent."""
     sms = kind == "sms"
     text, caption = (found.get("body", "").strip(), "") if sms else _parts(found)
@@ -137,3 +123,20 @@ def _parts(found: ElementTree.Element) -> tuple[str, str]:
 def _known(found: ElementTree.Element, key: str) -> str:
     value = found.get(key, "").strip()
     return "" if value in _ABSENT else value
+
+
+FORMS = {
+    "sms-backup": Form(
+        detect=lambda source: _ROOT.search(source.text[:4096]) is not None,
+        items=_items,
+        alone=True,
+        about=_names,
+        text="text",
+        speaker=_speaker,
+        time="date",
+        caption=(lambda value, _: value["caption"],),
+        conversation=lambda value, _: value["name"] or value["address"].replace("~", ", "),
+        skip=lambda value, _: value["box"] == _DRAFT,
+        sort=True,
+    )
+}

@@ -9,6 +9,7 @@ A line may open a turn in one of these styles:
 | `alone` | `**Name**`, `**Name** (time)`, `_**Name (time)**_`, `[NAME]`, `=== Name ===`, likewise |
 | `bold` | `**Name:** text`, `**Name**: text`, `**Name** (time): text`, `[time] **Name**: text` |
 | `- bold` | the same in a list |
+| `stamped` | `[time] Name: text`, `time - Name: text`, `Name [time]: text`, in a list or not |
 | `plain` | `Name: text`, `date Name: text`, `Name date: text` |
 
 What stands before the colon is a speaker when it is no label (`Note:`, `Title:`; see `_LABELS`) and
@@ -17,13 +18,13 @@ What stands before the colon is a speaker when it is no label (`Note:`, `Title:`
 - looks like a name: one to three words, each beginning with a capital (or in a script without case).
 Where nobody has a role, whoever is written as those are may speak once: under a heading of the same kind, as
 `Speaker 3`, `@cleo`, `Cleo (Sales)`, with an emoji, in a chat of one line a turn in lower case (`guests`).
-Emoji may stand before any of them, but then the name has to open two turns; a role is named without them and
-without the model in brackets behind it. Headings and lines of their own are more often titles than people, so
-there a name must be a role, or recur beside another that does. Some words for roles are titles too
-(`Response`, `Model`): they count only where both sides have one (`Prompt`). Where a user and an assistant
-speak by such names, nobody else does: what else looks like a speaker is part of an answer. A web address or a
-time of day never is one: the colon must be followed by a space or the line's end. Lines that a stamp begins
-are no style: their head is inferred (heads.py).
+Emoji may stand before any of them, but then the name has to open two turns; a role is named without them
+and without the model in brackets behind it. Under a time stamp any name but a label will do, and a line
+without one is a turn without a speaker (a system line). Headings and lines of their own are more often
+titles than people, so there a name must be a role, or recur beside another that does. Some words for roles
+are titles too (`Response`, `Model`): they count only where both sides have one (`Prompt`). Where a user and
+an assistant speak by such names, nobody else does: what else looks like a speaker is part of an answer.
+A web address or a time of day never is one: the colon must be followed by a space or the line's end.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from functools import lru_cache
 
 from smartsearch.text.times import clock, to_iso
 
-STYLES = ("said", "#", "##", "###", "####", "#####", "######", "alone", "bold", "- bold", "plain")
+STYLES = ("said", "#", "##", "###", "####", "#####", "######", "alone", "bold", "- bold", "stamped", "plain")
 """Every style, the one that sets a line off most first."""
 HEADINGS = frozenset({"said", "alone", *STYLES[1:7]})
 """The styles whose text stands in the lines below."""
@@ -167,7 +168,7 @@ def opening(line: str) -> Opening | None:
     bare = line[bullet.end() :] if bullet else line
     stamp, rest = _leading_stamp(bare)
     if ":" not in rest:
-        return None
+        return Opening("stamped", stamp, "", rest) if stamp else None
     day, told = ("", rest) if stamp else _leading_day(rest)
     found = _BOLD.match(told)
     if found and (found["in"] or found["out"]):
@@ -176,20 +177,21 @@ def opening(line: str) -> Opening | None:
         stamp = stamp or inner_stamp or (found["stamp"] if _is_time(found["stamp"]) else "")
         style = "- bold" if bullet else "bold"
         return Opening(style, stamp or inner_day or day, _named(name), found["text"] or "")
-    if bullet or stamp:
+    if bullet and not stamp:
         return None  # `- Name: text` is a list, not a chat
     if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4:
         name, aside = found["name"].strip(), found["stamp"]
-        if aside and _is_time(aside):
-            return None
-        if aside:
+        if aside and not stamp and _is_time(aside):
+            stamp = aside
+        elif aside:
             name = f"{name} ({aside})"
         if found["day"] and _is_day(found["day"]):
             day = day or found["day"]
         elif found["day"]:
             name = f"{name} {found['day']}"
-        return Opening("plain", day, _named(name), found["text"] or "")
-    return None
+        style = "stamped" if stamp else "plain"
+        return Opening(style, stamp or day, _named(name), found["text"] or "")
+    return Opening("stamped", stamp, "", rest) if stamp else None
 
 
 def _leading_day(text: str) -> tuple[str, str]:
@@ -247,6 +249,8 @@ def _named(written: str) -> str:
 def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     """The names that pass for speakers among the openings of one style."""
     counts = Counter(o.name for o in openings if o.style == style and o.name)
+    if style == "stamped":
+        return frozenset(name for name in counts if not is_label(name))
     roles = {name for name in counts if role(name)}
     if not any(map(is_sure, roles)) and not both_sides(roles):
         roles = set()

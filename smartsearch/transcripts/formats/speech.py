@@ -8,6 +8,7 @@ the place, `00:12:31`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -19,17 +20,22 @@ from smartsearch.transcripts.formats.paths import at, path, shaped, value_of
 from smartsearch.transcripts.source import Source
 
 _LONGEST = 60.0  # seconds that a turn goes on for want of a sentence's end
-_ENDS = (".", "?", "!", "…", "。", "？", "！", "؟", "।")
+_MARKS = ("", ".", "?", "!", "…", "。", "？", "！", "؟", "।")
+_ENDED = re.compile(r"[.?!…。？！؟।]['\")\]”’»]{0,3}\s*$")
 
 
-class _Said(NamedTuple):
-    """A segment or a word: where it stands, by whom, at which second, and when, where that is told."""
+class Said(NamedTuple):
+    """A segment or a word: where it stands, by whom, at which second, and when, where that is told.
+
+    A `whole` one is a turn by itself.
+    """
 
     item: Item
     text: str
     speaker: str
     start: float
     time: str = ""
+    whole: bool = False
 
 
 class _Listed(NamedTuple):
@@ -42,13 +48,13 @@ class _Listed(NamedTuple):
     start: str
     ticks: float = 1
 
-    def said(self, item: Item) -> Iterator[_Said]:
+    def said(self, item: Item) -> Iterator[Said]:
         """The segments."""
         text, speaker, start = path(self.text), value_of(self.speaker), value_of(self.start)
         for one in item.elements(*self.inside.split("/")):
             if isinstance(one.value, dict):
                 begun = _seconds(start(one.value, None)) / self.ticks
-                yield _Said(one, text(one.value, None), _named(speaker(one.value, None)), begun)
+                yield Said(one, text(one.value, None), _named(speaker(one.value, None)), begun)
 
 
 def _seconds(value: object) -> float:
@@ -71,12 +77,12 @@ def _named(speaker: object) -> str:
     return f"Speaker {name}" if name.isdecimal() else name
 
 
-def _amazon(item: Item) -> Iterator[_Said]:
+def _amazon(item: Item) -> Iterator[Said]:
     """Words and marks, with speakers by their times where the words do not tell them."""
     labelled = objects(mapping(item.value, "results", "speaker_labels"), "segments")
     words = (word for segment in labelled for word in objects(segment, "items"))
     speakers = {string(word, "start_time"): string(word, "speaker_label") for word in words}
-    last = _Said(item, "", "", 0)
+    last = Said(item, "", "", 0)
     for one in item.elements("results", "items"):
         said = next((string(found, "content") for found in objects(one.value, "alternatives")), "")
         if string(one.value, "type") == "punctuation":
@@ -84,11 +90,11 @@ def _amazon(item: Item) -> Iterator[_Said]:
         else:
             begun = string(one.value, "start_time")
             who = string(one.value, "speaker_label") or speakers.get(begun, "")
-            last = _Said(one, f" {said}", who, _seconds(begun))
+            last = Said(one, f" {said}", who, _seconds(begun))
             yield last
 
 
-def _deepgram(item: Item) -> Iterator[_Said]:
+def _deepgram(item: Item) -> Iterator[Said]:
     """Paragraphs of sentences, or words, of each channel."""
     for channel in item.elements("results", "channels"):
         for best in list(channel.elements("alternatives"))[:1]:
@@ -101,15 +107,15 @@ def _deepgram(item: Item) -> Iterator[_Said]:
                 (word, at(word.value, "speaker")) for word in best.elements("words")
             ):
                 text = string(one.value, "text", "punctuated_word", "word")
-                yield _Said(one, f" {text}", _named(who), _seconds(at(one.value, "start")))
+                yield Said(one, f" {text}", _named(who), _seconds(at(one.value, "start")))
 
 
-def _rev(item: Item) -> Iterator[_Said]:
+def _rev(item: Item) -> Iterator[Said]:
     for one in item.elements("monologues"):
         begun = 0.0
         for element in one.elements("elements"):
             begun = _seconds(at(element.value, "ts")) or begun
-            yield _Said(element, string_of(element.value, "value"), _named(at(one.value, "speaker")), begun)
+            yield Said(element, string_of(element.value, "value"), _named(at(one.value, "speaker")), begun)
 
 
 def string_of(value: object, key: str) -> str:
@@ -118,14 +124,14 @@ def string_of(value: object, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _azure(item: Item) -> Iterator[_Said]:
+def _azure(item: Item) -> Iterator[Said]:
     for one in item.elements("recognizedPhrases"):
         said = next((string(found, "display") for found in objects(one.value, "nBest")), "")
         begun = _seconds(at(one.value, "offset")) or _seconds(at(one.value, "offsetInTicks")) / 1e7
-        yield _Said(one, said, _named(at(one.value, "speaker")), begun)
+        yield Said(one, said, _named(at(one.value, "speaker")), begun)
 
 
-def _google(item: Item) -> Iterator[_Said]:
+def _google(item: Item) -> Iterator[Said]:
     """Words, where they have speakers those of the last result, which has all; else the best transcripts."""
     results = [best for one in item.elements("results") for best in list(one.elements("alternatives"))[:1]]
     words = [word for best in results for word in best.elements("words")]
@@ -133,21 +139,21 @@ def _google(item: Item) -> Iterator[_Said]:
     for one in tagged or words:
         who = at(one.value, "speakerLabel") or at(one.value, "speakerTag")
         begun = at(one.value, "startTime") or at(one.value, "startOffset")
-        yield _Said(one, f" {string(one.value, 'word')}", _named(who), _seconds(begun))
+        yield Said(one, f" {string(one.value, 'word')}", _named(who), _seconds(begun))
     for best in () if words else results:
-        yield _Said(best, string(best.value, "transcript"), "", 0)
+        yield Said(best, string(best.value, "transcript"), "", 0)
 
 
-def _recall(item: Item) -> Iterator[_Said]:
+def _recall(item: Item) -> Iterator[Said]:
     who = string(mapping(item.value, "participant"), "name") or string(item.value, "speaker")
     for one in item.elements("words"):
         begun = at(one.value, "start_timestamp")
         told = begun if isinstance(begun, dict) else {"relative": begun}
         time = to_iso(told.get("absolute"))
-        yield _Said(one, f" {string(one.value, 'text')}", who, _seconds(told.get("relative")), time)
+        yield Said(one, f" {string(one.value, 'text')}", who, _seconds(told.get("relative")), time)
 
 
-_SHAPES: tuple[tuple[str, Callable[[Item], Iterator[_Said]]], ...] = (
+_SHAPES: tuple[tuple[str, Callable[[Item], Iterator[Said]]], ...] = (
     *(
         (listed.shape, listed.said)
         for listed in (
@@ -196,12 +202,12 @@ _SHAPES: tuple[tuple[str, Callable[[Item], Iterator[_Said]]], ...] = (
 )
 
 
-def _words(item: Item, speaker: str, ticks: float) -> Iterator[_Said]:
+def _words(item: Item, speaker: str, ticks: float) -> Iterator[Said]:
     """Words of ElevenLabs, blanks among them, and of AssemblyAI."""
     for one in item.elements("words"):
         blank = "" if "type" in mapping(one.value) else " "
         begun = _seconds(at(one.value, "start")) / ticks
-        yield _Said(one, blank + string_of(one.value, "text"), _named(at(one.value, speaker)), begun)
+        yield Said(one, blank + string_of(one.value, "text"), _named(at(one.value, speaker)), begun)
 
 
 _KNOWN = [(shaped(shape), said) for shape, said in _SHAPES]
@@ -210,16 +216,15 @@ _KNOWN = [(shaped(shape), said) for shape, said in _SHAPES]
 def _speech(source: Source, item: Item) -> Iterator[Chat]:
     said = next((said for has, said in _KNOWN if has(item.value)), None)
     if said:
-        yield Chat(item, list(_turns(said(item))), source.stem)
+        yield Chat(item, list(turns(said(item))), source.stem)
 
 
-def _turns(said: Iterator[_Said]) -> Iterator[Item]:
-    """What one speaker says, up to the end of a sentence or for a minute."""
+def turns(said: Iterator[Said]) -> Iterator[Item]:
+    """What one speaker says, up to the end of a sentence or for a minute; who is not told goes on."""
     texts: list[str] = []
-    first = _Said(Item(None, 0), "", "", 0)
+    first = Said(Item(None, 0), "", "", 0)
     for one in said:
-        ended = texts and texts[-1].rstrip().endswith(_ENDS) and one.text.strip() not in (*_ENDS, "")
-        if texts and (one.speaker != first.speaker or ended or one.start - first.start > _LONGEST):
+        if texts and not _goes_on(first, texts[-1], one):
             yield _turn(first, texts)
             texts = []
         if one.text.strip():
@@ -232,7 +237,13 @@ def _turns(said: Iterator[_Said]) -> Iterator[Item]:
         yield _turn(first, texts)
 
 
-def _is_piece(one: _Said) -> bool:
+def _goes_on(first: Said, last: str, one: Said) -> bool:
+    if one.whole or one.speaker not in (first.speaker, "") or not 0 <= one.start - first.start < _LONGEST:
+        return False
+    return _ENDED.search(last[-8:]) is None or one.text.strip() in _MARKS
+
+
+def _is_piece(one: Said) -> bool:
     """Whether a text is joined to the one before as it stands: a mark, or where blanks are told apart."""
     value = mapping(one.item.value)
     return (
@@ -242,7 +253,7 @@ def _is_piece(one: _Said) -> bool:
     )
 
 
-def _turn(first: _Said, texts: list[str]) -> Item:
+def _turn(first: Said, texts: list[str]) -> Item:
     hours, rest = divmod(int(first.start), 3600)
     place = f"{hours:02}:{rest // 60:02}:{rest % 60:02}"
     said = {"text": "".join(texts), "speaker": first.speaker, "turn": place, "time": first.time}

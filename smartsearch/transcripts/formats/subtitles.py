@@ -16,17 +16,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from smartsearch.text.htmltext import unescaped
 from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.speakers import is_label, looks_like_name
+from smartsearch.transcripts.formats.speech import Said, turns
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 _DETECT_LINES = 60
-_LONGEST = 60.0  # seconds that a turn goes on for want of a sentence's end
 
 _TIMING = re.compile(
     r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})[.,](?P<fraction>\d{1,3})\s{0,8}-->\s{0,8}"
@@ -46,7 +46,6 @@ _WEBEX = re.compile(r"\d{1,6} \"(?P<name>[^\"\n]{1,80})\"(?: \(\d{1,20}\))?\s*$"
 _INLINE = re.compile(
     r"\[?(?P<at>(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3}\s?-->\s?(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3})\]?\s{1,8}(?P<text>(?!(?:[a-z]{1,20}:\S{1,40}\s{0,4}){1,8}$)\S.*)$"
 )
-_END = re.compile(r"[.!?…。！？]['\")\]”’»]{0,3}$")
 
 
 class _Cue(NamedTuple):
@@ -57,16 +56,6 @@ class _Cue(NamedTuple):
     number: int
     lines: tuple[str, ...]
     speaker: str = ""
-    whole: bool = False
-
-
-class _Part(NamedTuple):
-    """What one speaker says in a cue."""
-
-    start: float
-    number: int
-    speaker: str
-    text: str
     whole: bool = False
 
 
@@ -85,13 +74,18 @@ def detect(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
-    cues = list(_cues(source.lines))
+    cues, title = list(_cues(source.lines)), _title(source)
     names = _names(cues)
-    turn = _Turn(source, _title(source))
-    for cue in cues:
-        for part in _parts(cue, names):
-            yield from turn.add(part)
-    yield from turn.close()
+    for said in turns(part for cue in cues for part in _parts(cue, names)):
+        told = said.value
+        yield Turn(
+            told["text"].strip(),
+            told["speaker"],
+            path=source.path,
+            line=said.line,
+            conversation=title,
+            turn=told["turn"],
+        )
 
 
 def _cues(lines: list[str]) -> Iterator[_Cue]:
@@ -173,15 +167,15 @@ def _name_in(found: re.Match[str]) -> str:
 
 def _voiced(cue: _Cue) -> bool:
     """Whether a cue marks who speaks: what stands before a colon in it is what was said."""
-    return any(_VOICE.search(line) for line in cue.lines)
+    return any("<v" in line and _VOICE.search(line) for line in cue.lines)
 
 
-def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[_Part]:
+def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[Said]:
     """What a cue's speakers say; a line that names nobody goes on with the one above."""
     names = frozenset() if _voiced(cue) else names
     speaker, number, texts = cue.speaker, cue.number, list[str]()
     for at, line in enumerate(cue.lines, cue.number):
-        pieces = _VOICE.split(line)
+        pieces = _VOICE.split(line) if "<v" in line else [line]
         for n, piece in enumerate(pieces):
             if n % 2:
                 who, said = unescaped(piece).strip(), ""
@@ -193,60 +187,21 @@ def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[_Part]:
                     continue
                 who, said = _name_in(found), said[found.end() :].strip()
             if texts:
-                yield _Part(cue.start, number, speaker, " ".join(texts), cue.whole)
+                yield Said(Item(None, number), f" {' '.join(texts)}", speaker, cue.start, whole=cue.whole)
             speaker, number, texts = who, at, [said] if said else []
     if texts:
-        yield _Part(cue.start, number, speaker, " ".join(texts), cue.whole)
+        yield Said(Item(None, number), f" {' '.join(texts)}", speaker, cue.start, whole=cue.whole)
 
 
 def _plain(text: str) -> str:
     """A line without tags, cue settings of SubRip (`{\\an8}`) and escapes."""
+    if text.isascii() and not ("<" in text or "{" in text or "&" in text):
+        return text.strip()
     if "<" in text:
         text = _TAG.sub("", text)
     if "{\\" in text:
         text = re.sub(r"\{\\[^{}\n]{1,40}\}", "", text)
     return unescaped(text).replace("\u200e", "").replace("\u200f", "").strip()
-
-
-@dataclass
-class _Turn:
-    """The turn being joined from the parts of cues."""
-
-    source: Source
-    title: str
-    parts: list[_Part] = field(default_factory=list)
-
-    def add(self, part: _Part) -> Iterator[Record]:
-        """Go on with the turn, or end it and begin the next one."""
-        if self.parts and not self._goes_on(part):
-            yield from self.close()
-        self.parts.append(part)
-
-    def _goes_on(self, part: _Part) -> bool:
-        first, last = self.parts[0], self.parts[-1]
-        if part.whole:
-            return False
-        same = part.speaker in (first.speaker, "") and 0 <= part.start - first.start < _LONGEST
-        return same and not _END.search(last.text[-5:])
-
-    def close(self) -> Iterator[Record]:
-        """The turn joined so far, if any."""
-        if self.parts:
-            first = self.parts[0]
-            yield Turn(
-                text=" ".join(part.text for part in self.parts),
-                speaker=first.speaker,
-                path=self.source.path,
-                line=first.number,
-                conversation=self.title,
-                turn=_offset(first.start),
-            )
-        self.parts = []
-
-
-def _offset(seconds: float) -> str:
-    whole = int(seconds)
-    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
 
 
 def _title(source: Source) -> str:
