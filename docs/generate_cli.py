@@ -113,7 +113,7 @@ tools give). The tests hold every reply to it. Two runs over the same files with
   `damaged` or `of another version`. `--remove` exits with 1 where there was none.
 - `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
 - `formats detect --json` prints `{"schema_version": 1, "files": [{"path": "", "format": "", "goes_with_others": false, "conversations": 0, "turns": 0,
-  "speakers": [""], "first": "", "last": "", "skipped": [{"path": "", "kind": "", "reason": ""}], "warnings": [""]}], "total": {"files": 0, "failed": 0,
+  "speakers": [""], "first": "", "last": "", "head": "", "skipped": [{"path": "", "kind": "", "reason": ""}], "warnings": [""]}], "total": {"files": 0, "failed": 0,
   "conversations": 0, "turns": 0}}`.
 - `serve --status --json` prints `{"schema_version": 1, "servers": [{"pid": 0, "state": "", "profile": "", "version": "", "since": "",
   "served": 0, "rss_bytes": 0}]}`; `state` is `ready`, `loading`, `busy` or, where it does not answer, `silent`.
