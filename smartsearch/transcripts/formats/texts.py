@@ -230,7 +230,7 @@ _KAKAO_HEADS = (
     re.compile(r"KakaoTalk Chats? with (?P<name>.{1,100}?)(?:\.txt)?$"),
     re.compile(r"(?P<name>.{1,100}?) (?:with )?KakaoTalk Chats?$"),
 )
-_STEM = re.compile(r"KakaoTalk_?(?:Chat|Chats)?_(?P<name>.+?)_\d{4}-\d\d-\d\d[-\d]{0,12}$")
+_STEM = re.compile(r"KakaoTalk_?(?:Chat|Chats)?_(?P<name>.{1,100}?)_\d{4}-\d\d-\d\d[-\d]{0,12}$")
 _KAKAO_SAVED = re.compile(r"(?:저장한 날짜|Date Saved) ?: ?\S")
 _KAKAO_EVENT = re.compile(
     r".{1,80}님(?:이|을|과|께서)\s?.{0,100}"
