@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from itertools import accumulate
@@ -24,6 +24,9 @@ SESSION = 25
 """Turns of a session; each session is on another day."""
 CHARACTERS_PER_TOKEN = 5.2
 """BEAM's chats of "100K" tokens have about 520,000 characters of text."""
+Formats = Sequence[str]
+MIXED = ("jsonl", "txt", "json")
+"""Suffixes of the files: messages as JSONL, `Name: text`, LoCoMo-like JSON."""
 TAIL = 20_000
 """Made-up words, the rare ones: with them a corpus has as many distinct words as real chats."""
 
@@ -115,9 +118,11 @@ def questions(count: int, seed: int = SEED) -> list[str]:
     return asked[:count]
 
 
-def folder(place: Path, turns: int, seed: int = SEED, per_file: int = TURNS_PER_FILE) -> Made:
-    """Fills `place` with chats of so many turns in all; nothing is done where that was done before."""
-    wanted = {"turns": turns, "seed": seed, "per_file": per_file, "code": _code()}
+def folder(
+    place: Path, turns: int, seed: int = SEED, per_file: int = TURNS_PER_FILE, formats: Formats = MIXED
+) -> Made:
+    """Fills `place` with chats of so many turns in all, the formats in turn; once."""
+    wanted = {"turns": turns, "seed": seed, "per_file": per_file, "formats": list(formats), "code": _code()}
     note = place.with_name(f"{place.name}.made.json")
     if note.is_file():
         found = json.loads(note.read_text(encoding="utf-8"))
@@ -131,7 +136,7 @@ def folder(place: Path, turns: int, seed: int = SEED, per_file: int = TURNS_PER_
     for number, count in enumerate(sizes):
         planted = {at - first: fact.said for at, fact in facts.items() if first <= at < first + count}
         first += count
-        data, suffix = _file(number, count, planted, seed)
+        data, suffix = _file(number, count, planted, seed, formats)
         path = place / f"{number // FILES_PER_FOLDER:03}" / f"chat-{number:05}.{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -182,15 +187,16 @@ def _sizes(turns: int, per_file: int) -> list[int]:
     return [turns // files + (number < turns % files) for number in range(files)]
 
 
-def _file(number: int, count: int, planted: dict[int, str], seed: int) -> tuple[bytes, str]:
+def _file(number: int, count: int, planted: dict[int, str], seed: int, formats: Formats) -> tuple[bytes, str]:
     """One chat of two people as bytes, and its suffix."""
     rng = Random(f"{seed} {number} {count}")
     pair = rng.sample(NAMES, 2)
     begin = date(2021, 1, 1) + timedelta(days=rng.randrange(700))
     say = _saying(rng)
     turns = [(pair[n % 2], planted.get(n) or next(say)) for n in range(count)]
-    write = (_messages, _chat, _locomo)[number % 3]
-    return write(turns, begin, number), ("jsonl", "txt", "json")[number % 3]
+    suffix = formats[number % len(formats)]
+    write = {"jsonl": _messages, "txt": _chat, "json": _locomo}[suffix]
+    return write(turns, begin, number), suffix
 
 
 Turns = list[tuple[str, str]]

@@ -97,7 +97,7 @@ def about(name: str, section: Json) -> str:
         "new": "LoCoMo's {conversation}, {turns:,} turns.",
         "warm": "LoCoMo's {conversation}, {turns:,} turns.",
         "assistant": "{turns:,} turns made by rule, about {tokens:,} tokens.",
-        "million": "{turns:,} turns made by rule, {files:,} files, {mb:,.0f} MB.",
+        "million": "{turns:,} turns made by rule, JSONL messages in {files:,} files, {mb:,.0f} MB.",
         "batch": "Start and the encoding of all turns are in it.",
     }
     return said[name].format(**more, mb=more.get("bytes", 0) / 1e6)

@@ -71,9 +71,9 @@ class Bench:
         return locomo.typical(self.data / "locomo10.json", self.work / "data")
 
     def corpus(self, turns: int) -> tuple[Path, corpus.Made]:
-        """A made corpus of so many turns, its files in the page cache."""
+        """A made corpus of so many turns as JSONL messages, its files in the page cache."""
         place = self.work / "corpora" / f"turns-{turns}"
-        made = corpus.folder(place, turns)
+        made = corpus.folder(place, turns, formats=("jsonl",))
         for file in place.rglob("*"):
             if file.is_file():
                 file.read_bytes()
