@@ -20,8 +20,8 @@ from smartsearch.ask.batch import Question
 from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Request, Written
-from smartsearch.config import FIELDS, Config, build, coerced
-from smartsearch.errors import UsageError
+from smartsearch.config import FIELDS, Config, build, check, coerced
+from smartsearch.errors import InputError, UsageError
 from smartsearch.models import loading
 from smartsearch.output import plain, record
 from smartsearch.output.contract import Query
@@ -109,7 +109,7 @@ class Searcher:
                 "a language model is asked by the command alone, which says what it sends",
                 hint="smartsearch query --llm",
             )
-        piped = None if turns is None else io.BytesIO(orjson.dumps(list(map(dict, turns))))
+        piped = None if turns is None else io.BytesIO(_as_json(turns))
         self._door = Door(lambda: _system(replace(self._config, notes=())), Library(piped))
         self._scope = self._written.scope(self._paths, self._config)
 
@@ -125,7 +125,7 @@ class Searcher:
             hint = f"for one question: {', '.join(batch.FILTERS)}; others are options of Searcher"
             raise UsageError(f"no filter {sorted(unknown)[0]!r}", hint=hint)
         asked = batch.question_of(0, 0, {"question": question, "paths": list(paths or ()), **said})
-        config = replace(self._config, limit=coerced("limit", limit, "limit: "))
+        config = check(replace(self._config, limit=coerced("limit", limit, "limit: ")))
         return self._found(asked, config)
 
     def batch(self, questions: Iterable[str | Mapping[str, object]]) -> Iterator[dict[str, Any]]:
@@ -166,6 +166,16 @@ def search(
 @lru_cache(maxsize=2)
 def _system(config: Config) -> System:
     return systems.load(config, loading.load_tools)
+
+
+def _as_json(turns: Turns) -> bytes:
+    """Turns as a file of JSON. Raises InputError where they are no dictionaries of what JSON holds."""
+    try:
+        return orjson.dumps(list(map(dict, turns)))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"`turns` are no dictionaries of text: {error}", hint='turns=[{"speaker": "Ann", "text": "..."}]'
+        ) from error
 
 
 def _said(value: object) -> object:

@@ -240,7 +240,7 @@ def question_of(identity: Identity, line: int, values: dict[str, Any]) -> Questi
     """The question of a line, and where it is to be searched. Raises InputError."""
     text = values.get("question")
     if not isinstance(text, str) or not text.strip():
-        raise InputError("no question", hint=_SHAPE)
+        raise InputError("no question", hint=_SHAPE if line else "what you want to know, in words")
     filters = {name: given for name in FILTERS if (given := _texts(values, name))}
     for name, given in filters.items():
         if name in SINGLE and len(given) > 1:

@@ -31,9 +31,9 @@ from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageErro
 from smartsearch.output import live as drawing
 from smartsearch.output import masking, stream
 from smartsearch.output.live import State
-from smartsearch.output.plain import where
+from smartsearch.output.plain import weakness, where
 from smartsearch.transcripts.filters import Filters
-from smartsearch.types import Hit, Query, Scores, Term, Turn
+from smartsearch.types import Hit, Query, Result, Scores, Term, Turn
 
 if TYPE_CHECKING:
     from prompt_toolkit import Application
@@ -185,13 +185,13 @@ class Session:
             raise InputError(f"{where(hit.turn)} is not as it was read", hint="leave and begin again")
         return turn
 
-    def ranked(self, question: str) -> Sequence[Hit]:
+    def ranked(self, question: str) -> Result:
         """What `smartsearch query` finds. Raises SmartsearchError."""
         from smartsearch.ask.door import Door
         from smartsearch.cli.search import answered
 
         asked = Request(question, self.scope, self.config)
-        return answered(asked, lambda _: Door(self._opening, self.library)).result.hits
+        return answered(asked, lambda _: Door(self._opening, self.library)).result
 
     def command(self, line: str) -> None:
         """Do what a line such as `/since 7d` says. Raises SmartsearchError."""
@@ -316,12 +316,13 @@ def _typed(session: Session, asked: Any, app: Any) -> None:
         if not question or asked.text.strip() != question:
             return
         try:
-            hits = await asyncio.get_running_loop().run_in_executor(None, session.ranked, question)
+            found = await asyncio.get_running_loop().run_in_executor(None, session.ranked, question)
         except SmartsearchError as error:
             session.state.message = masking.shown(error.message)
         else:
             if asked.text.strip() == question:
-                session.state.found(hits, "ranked")
+                weak = weakness(found) if found.weak and found.hits else ""
+                session.state.found(found.hits, "ranked", masking.shown(weak))
         app.invalidate()
 
     app.create_background_task(later())

@@ -334,6 +334,8 @@ class _Asking:
             why = "every question failed" if count else "there is no question"
             hint = f"see {out.path}" if count else "questions, one per line"
             raise InputError(f"{said}: {why}; {out.out} stays as it was", hint=hint, kind="output")
+        if failed:
+            stream.talk(f"{said}: {failed:,} of {count:,} questions failed; their records hold `error`")
         return ExitCode.ERROR if failed else ExitCode.FOUND
 
     def _onwards(self, out: outputs.Lines[batch.Done] | None) -> str:

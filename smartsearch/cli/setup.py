@@ -81,7 +81,9 @@ def setup(
     from smartsearch.serve.setup.wiring import Wanted, planned
 
     if printed and printed not in PRINTED:
-        raise UsageError(f"--print {printed}", hint=f"--print, of {', '.join(PRINTED)}")
+        raise UsageError(
+            f"nothing to print is called {printed!r}", hint=f"--print TEXT, of {', '.join(PRINTED)}"
+        )
     if printed and printed != "config":
         return _print(PRINTED[printed])
     wanted = Wanted(_command(), [_whole(path) for path in paths or ()], remove)
@@ -129,7 +131,7 @@ def _chosen(names: Sequence[str] | None, *, every: bool) -> list[Agent]:
     known = {agent.name: agent for agent in AGENTS}
     for name in names or ():
         if name not in known:
-            raise UsageError(f"no agent is called {name!r}", hint=f"--agent, of {', '.join(known)}")
+            raise UsageError(f"no agent is called {name!r}", hint=f"--agent NAME, of {', '.join(known)}")
     found = [known[name] for name in names or ()] or [agent for agent in AGENTS if every or agent.found]
     if not found:
         hint = f"--agent NAME, of {', '.join(known)}; or --print config"

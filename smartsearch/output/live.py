@@ -24,8 +24,9 @@ STYLES = {
     "dim": "ansibrightblack",
     "asked": "ansiyellow bold",
 }
-HELP = "↑↓ choose · Enter open · Ctrl-O editor · /since 7d · /speaker NAME · /clear · Esc leave, print place"
-IN_CHAT = "↑↓ PgUp PgDn scroll · Ctrl-O editor · Esc back"
+HELP = ("Esc leave", "Enter open", "Ctrl-O editor", "/since 7d", "/speaker NAME", "/clear")
+IN_CHAT = ("Esc back", "PgUp PgDn scroll", "Ctrl-O editor")
+"""What may be typed, the most needed first: a narrow screen shows those that fit."""
 _LEADING = 24
 """Characters of a turn that are kept before its first match where it does not fit on its line."""
 
@@ -52,10 +53,10 @@ class State:
         """The chosen hit, or None."""
         return self.hits[self.chosen] if self.hits else None
 
-    def found(self, hits: Sequence[Hit], stage: str) -> None:
-        """Show other hits; the chosen turn stays chosen if it is among them."""
+    def found(self, hits: Sequence[Hit], stage: str, message: str = "") -> None:
+        """Show other hits and what is to be said of them; a chosen turn among them stays chosen."""
         before = self.hit.index if self.hit and self.chosen else -1
-        self.hits, self.stage, self.message = hits, stage, ""
+        self.hits, self.stage, self.message = hits, stage, message
         self.chosen = next((n for n, hit in enumerate(hits) if hit.index == before), 0)
 
     def move(self, by: int) -> None:
@@ -88,8 +89,13 @@ def foot(state: State, width: int) -> Fragments:
     filters = " ".join(f"/{name} {' '.join(given)}" for name, given in state.filters.items())
     count = f"{len(state.hits)} {state.stage}" if state.stage else ""
     said = " · ".join(part for part in (state.message or count, filters) if part)
-    keys = IN_CHAT if state.opened else HELP
-    return [("", one_line(said)[:width]), ("class:dim", f"  {keys}"[: max(width - len(said), 0)])]
+    keys = ""
+    for key in IN_CHAT if state.opened else HELP:
+        keys += (" · " if keys else "  " if said else "") + key
+        if len(said) + len(keys) > width:
+            keys = keys[: -len(key)].rstrip(" ·")
+            break
+    return [("", one_line(said)[:width]), ("class:dim", keys)]
 
 
 def _joined(lines: Sequence[Line]) -> Fragments:

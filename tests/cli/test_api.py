@@ -92,6 +92,8 @@ def test_a_notebook_shows_a_table_that_runs_nothing():
         ({"llm": True, "system": "xmemory"}, UsageError),
         ({"paths": ["nowhere"]}, InputError),
         ({"only_speaker": "Nobody"}, InputError),
+        ({"turns": ["a line"]}, InputError),
+        ({"limit": -1}, ConfigError),
     ],
 )
 def test_what_is_wrong_is_told(options: dict, error: type[SmartsearchError]):

@@ -48,7 +48,7 @@ def test_batch_output(run: Run, questions: Path):
     with questions.open("a") as file:
         file.write('nonsense\n{"id": "q5", "question": "x", "conversation": "chart"}\n')
     ran = run("batch", str(questions), "-n1")
-    assert ran.code == 2
+    assert (ran.code, "questions.jsonl: 2 of 5 questions failed" in ran.err) == (2, True)
     check_golden("batch.jsonl", ran.out)
 
 

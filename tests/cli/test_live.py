@@ -17,7 +17,7 @@ from smartsearch.errors import ExitCode, UsageError
 from smartsearch.models import loading
 from smartsearch.output import live as drawing
 from smartsearch.systems.smartsearch import SmartSearch
-from smartsearch.types import Hit, Scores, Term, Turn
+from smartsearch.types import Budget, Hit, Result, Scores, Term, Trace, Turn
 from tests.cli.fakes import fake_tools
 from tests.waiting import HANG
 
@@ -48,7 +48,8 @@ def session(folder, monkeypatch):
     monkeypatch.setattr(live, "PAUSE", 0.01)
     made = live.Session(FilterOptions(), None, Config(daemon="never", limit=live.MOST))
     ranked = [hit("ranked " + CHAT.splitlines()[2], 2)]
-    monkeypatch.setattr(live.Session, "ranked", lambda self, question: ranked)
+    found = Result("sail", "embedded", tuple(ranked), Budget("none", 0, 0, 0.0, 0.0, 0), Trace(), weak=True)
+    monkeypatch.setattr(live.Session, "ranked", lambda self, question: found)
     return made
 
 
@@ -106,6 +107,10 @@ def test_after_a_pause_the_ranked_hits_stand_there_and_leaving_prints_the_place(
     state = session.state
     left = keyed(session, ("sail", lambda: state.stage == "ranked"), ("\x04", None))
     assert (left.path, left.line) == ("chat.txt", 3)
+    foot = texts(drawing.foot(state, 60))
+    assert foot == "nothing answers this well: these are the nearest  Esc leave", "a key fits whole or not"
+    state.found((), "")
+    assert texts(drawing.foot(state, 30)) == "Esc leave · Enter open"
 
 
 def test_enter_opens_the_chat_at_the_hit(session):

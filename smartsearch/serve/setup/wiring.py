@@ -67,7 +67,8 @@ def _planned(step: Step, now: str, wanted: Wanted) -> Step:
     named = [word for word in (agent.chats, *wanted.paths) if word]
     words = kept[kept.index("mcp") :] if kept and not wanted.paths else ["mcp", *named]
     if words == ["mcp"]:
-        return replace(step, said="keeps no sessions that can be read here: name a folder")
+        typed = f"smartsearch setup --agent {agent.name} ~/chats"
+        return replace(step, said=f"keeps no sessions that can be read here: name a folder, as in `{typed}`")
     entry = {**(held or {}), **agent.shape(wanted.command[0], [*wanted.command[1:], *words])}
     if entry == held:
         return replace(step, said="set up already")
