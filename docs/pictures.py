@@ -26,7 +26,7 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 RECORDS = ROOT / "benchmarks" / "results"
-QUALITY = {"LoCoMo-10": "20261128-235149-locomo10.json", "BEAM-100K": "20261129-025518-beam-100K.json"}
+QUALITY = {"LoCoMo-10": "20261129-032400-locomo10.json", "BEAM-100K": "20261129-035204-beam-100K.json"}
 CONFIDENCE = "20261129-confidence.jsonl"
 WIDTH = 96
 COMMANDS = (
