@@ -111,6 +111,8 @@ LINE = "MIIEa1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0"
         (["my card: 4111 1111", "1111 1111", "exp 12/27"], ["4111 1111", "1111 1111"], "12/27"),
         (["what's the wifi password?", "Blau42Xy9z"], ["Blau42Xy9z"], "wifi"),
         (["the password for the attic:", "Blau42Xy9z"], ["Blau42Xy9z"], "attic"),
+        (["sorry, what was the password again, please??", "Blau42Xy9z"], ["Blau42Xy9z"], "sorry"),
+        (["and the wifi password for guests now?", "it's Gerdaverliert62"], ["Gerdaverliert62"], "guests"),
     ],
 )
 def test_what_opens_in_one_turn_stays_open_over_the_next(said: list[str], gone: list[str], stays: str):

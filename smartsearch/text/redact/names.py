@@ -311,7 +311,8 @@ TOKENS = (
 )
 """Tokens and keys by their name."""
 
-_ASKED = rf"{_ABOUT}[^\S\n]?[?:.!]{{0,2}}{_B}\n{_B}"
+_LATELY = r"(?:,?[^\S\n](?:again|now|then|please|pls|here|there|nochmal|bitte)){0,2}"
+_ASKED = rf"{_ABOUT}{_LATELY}[^\S\n]?[?:.!]{{0,3}}{_B}\n{_B}(?:it(?:'s|s| is)[^\S\n])?"
 CARRIED = (
     Rule(
         "passphrase",
