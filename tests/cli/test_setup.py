@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import srsly
+import yaml
 
 import smartsearch
 from smartsearch.runtime import extras
@@ -104,7 +104,7 @@ def server(name: str, path: Path):
         ]
         value = json.loads("".join(lines).replace(",}", "}").replace(",  }", "}"))
     else:
-        value = srsly.yaml_loads(text) if agent.writer == "yaml" else WRITERS["toml"].read(text)
+        value = yaml.safe_load(text) if agent.writer == "yaml" else WRITERS["toml"].read(text)
     return value[agent.top].get("smartsearch")
 
 

@@ -193,9 +193,12 @@ def _drop_toml(text: str, top: str, _whole: bool) -> Edit:
 
 
 def _read_yaml(text: str) -> Any:
-    import srsly  # spaCy brings it
+    import yaml
 
-    return (srsly.yaml_loads(text) if text.strip() else None) or {}
+    try:
+        return yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
 
 
 def _put_yaml(text: str, top: str, entry: Json) -> Edit:
