@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.config import tomllib
+from smartsearch.config import build, tomllib
 from smartsearch.errors import SmartsearchError
 from smartsearch.models import store
+from smartsearch.models.loading import load_tools
 from smartsearch.runtime import extras
 
 ROOT = Path(__file__).parents[1]
@@ -122,3 +123,12 @@ def test_an_environment_without_pip_is_installed_to_by_uv(tmp_path, monkeypatch)
     wheel = "en_core_web_sm-3.8.0/en_core_web_sm-3.8.0-py3-none-any.whl"
     there = f"https://github.com/explosion/spacy-models/releases/download/{wheel}"
     assert caught.value.hint == f"uv pip install --python /opt/env/bin/python 'en_core_web_sm @ {there}'"
+
+
+def test_a_parser_in_a_folder_without_spacy_is_told_by_its_extra(tmp_path, monkeypatch):
+    (tmp_path / "config.cfg").write_text("[nlp]\n")
+    monkeypatch.setattr(extras, "_is_there", lambda name: name != "spacy")
+    monkeypatch.setitem(sys.modules, "confection", None)  # which spaCy brings
+    with pytest.raises(SmartsearchError) as caught:
+        load_tools(build({"parser": str(tmp_path)}))
+    assert (caught.value.kind, caught.value.hint) == ("package", extras.command("spacy"))

@@ -65,6 +65,7 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
     for name in wanted:
         scorers[name].begin()
     if profile["parser"].given and is_path(profile["parser"].name):
+        extras.require("spacy", f"the parser {parser}")
         vetting.check_parser(parser)
     nlp = parse.load(str(parser))
     infos = {"parser": store.info("parser", profile["parser"], parser)}
