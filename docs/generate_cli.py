@@ -78,8 +78,8 @@ CONTRACT = """# What scripts can lean on
 <!-- Written by docs/generate_cli.py from smartsearch/output/contract.py; a test compares it. -->
 
 These are promises. Within a schema version keys are only added, so pass by keys, kinds and values that you do not know. `smartsearch schema REPLY`
-prints the JSON Schema of a reply: `query`, `hit` (a line of `--format jsonl`), `batch`, `answer`, `show`, `doctor`, `error`, `mcp` (what an agent's
-tools give). The tests hold every reply to it. Two runs over the same files with the same models and threads give the same bytes but for `timing_ms`.
+prints the JSON Schema of a reply: @NAMES@
+(what an agent's tools give). The tests hold every reply to it. Two runs over the same files with the same models and threads give the same bytes but for `timing_ms`.
 
 - **A line** in a pipe is `path:line:[date] speaker: text`, or `path#pointer:...` where the format has no lines (RFC 6901). Turns of context have `-` for `:`.
 - **JSON** is one record, on one line in a pipe, indented on a terminal. `batch` prints a line a question, in their order.
@@ -91,7 +91,7 @@ tools give). The tests hold every reply to it. Two runs over the same files with
 | code | meaning |
 |---|---|
 | 0 | found; for `show`: some of the places; for `formats detect`: some turn; for `batch`: every question was answered; for `train`: there is a profile of that name |
-| 1 | nothing found; with `--strict` also a weak answer; for `show`: no turn at any place; for `formats detect`: no turn; for `serve --status` and `--stop`: none runs; for `train`: the shipped rankers are the better ones, and there is no profile |
+| 1 | nothing found; with `--strict` also a weak answer; for `show`: no turn at any place; for `formats detect`: no turn; for `serve --status` and `--stop`: none runs; for `index --remove`: there was none; for `train`: the shipped rankers are the better ones, and there is no profile |
 | 2 | an error; for `formats detect`: nothing could be read; for `batch`: at least one line failed, its record says why; for `doctor`: something does not work |
 | 130 | interrupted with Ctrl-C |
 
@@ -104,23 +104,6 @@ tools give). The tests hold every reply to it. Two runs over the same files with
 @ERRORS@
 
 @REPLIES@
-## Other commands
-
-- `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "turns": 0, "bytes": 0,
-  "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
-- `index --json` prints `{"schema_version": 1, "index": [{"path": "", "new": 0, "changed": 0, "removed": 0, "unchanged": 0, "files": 0,
-  "turns": 0, "bytes": 0, "seconds": 0}]}`; `index --status --json` and `--remove` `path`, `files`, `turns`, `bytes` and `state`: `ready`,
-  `damaged` or `of another version`. `--remove` exits with 1 where there was none.
-- `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
-- `formats detect --json` prints `{"schema_version": 1, "files": [{"path": "", "format": "", "goes_with_others": false, "conversations": 0, "turns": 0,
-  "speakers": [""], "first": "", "last": "", "head": "", "skipped": [{"path": "", "kind": "", "reason": ""}], "warnings": [""]}], "total": {"files": 0, "failed": 0,
-  "conversations": 0, "turns": 0}}`.
-- `serve --status --json` prints `{"schema_version": 1, "servers": [{"pid": 0, "state": "", "profile": "", "version": "", "since": "",
-  "served": 0, "rss_bytes": 0}]}`; `state` is `ready`, `loading`, `busy` or, where it does not answer, `silent`.
-- `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name), `reason` and `warnings` in
-  front. `train --dry-run --json` prints counts and some of the questions, half of them to train on (`train`) and half held out
-  (`measure`), each with the turn it was made of: `{"schema_version": 1, "tool_version": "", "counts": {"turns": 0, "trained": 0,
-  "held_out": 0}, "questions": [{"use": "", "question": "", "turn": ""}], "warnings": []}`.
 """
 
 
@@ -138,7 +121,10 @@ def contract_page() -> str:
                 parts += [f"| `{key}` | {kind} | {what} |" for key, kind, what in rows]
                 parts.append("")
     errors = "\n".join(f"| `{kind}` | {what} |" for kind, what in contract.ERRORS.items())
-    return CONTRACT.replace("@ERRORS@", errors).replace("@REPLIES@", "\n".join(parts))
+    names = ", ".join(f"`{name}`" for name in contract.NAMES)
+    return (
+        CONTRACT.replace("@NAMES@", names).replace("@ERRORS@", errors).replace("@REPLIES@", "\n".join(parts))
+    )
 
 
 def records(whole: contract.Json) -> Iterator[tuple[str, str, list[tuple[str, str, str]]]]:

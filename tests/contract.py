@@ -11,16 +11,26 @@ from jsonschema import Draft202012Validator
 from smartsearch.cli.schema import tools
 from smartsearch.output import contract
 
-OPEN = ("Scores", "Drops")
+OPEN = ("Scores", "Drops", "Heads", "HeldMemory", "Part", "Trained")
 """Records that may have more keys, by name."""
 TOLD_BY = {
     "error": "error",
     "rank": "hit",
     "answer": "answer",
+    "messages": "prompt",
     "conversations": "show",
     "findings": "doctor",
     "hits": "query",
+    "usable": "train",
+    "counts": "train",
+    "files": "detect",
+    "servers": "serve",
+    "settings": "config",
+    "memories": "memory",
+    "recall": "qrranker",
+    **{name: name for name in ("cache", "index", "models", "formats", "places", "memory")},
 }
+"""Replies by a key that only they have, or that those below lack."""
 
 
 @cache
@@ -42,8 +52,10 @@ def reply_of(record: dict[str, Any]) -> str:
 
 
 def hold(record: dict[str, Any], name: str = "") -> None:
-    """Fail where a record is not as the contract says."""
-    if name := name or reply_of(record):
+    """Fail where a record is not as the contract says, or is of a command that the contract does not name."""
+    name = name or reply_of(record)
+    assert name or "$schema" in record or record.get("kind") == "smartsearch bench", sorted(record)
+    if name:
         for fault in validator(name).iter_errors(record):
             raise AssertionError(f"{name}: {fault.json_path}: {fault.message[:300]}")
 

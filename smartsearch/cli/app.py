@@ -72,11 +72,7 @@ COMMANDS = {
         "formats",
         "List the transcript formats that are understood; --input-format takes their names.",
     ),
-    "schema": Command(
-        "schema",
-        "schema",
-        "Print the JSON Schema of a reply: query, hit, batch, answer, show, doctor, error, mcp.",
-    ),
+    "schema": Command("schema", "schema", "Print the JSON Schema of a reply."),
     "index": Command(
         "index",
         "index",

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from smartsearch.errors import ExitCode
-from smartsearch.output import stream
+from smartsearch.errors import ExitCode, UsageError
+from smartsearch.output import contract, stream
 from smartsearch.output.record import Json
 
-Name = Literal["query", "hit", "batch", "answer", "show", "doctor", "error", "mcp"]
+REPLIES = ", ".join(contract.NAMES)
 
 
 def schema(
-    name: Annotated[Name, typer.Argument(metavar="REPLY", help="Whose reply.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="REPLY",
+            help=f"Whose reply: {REPLIES}.",
+            show_default=False,
+            autocompletion=lambda: list(contract.NAMES),
+        ),
+    ],
 ) -> int:
-    """Print the JSON Schema of a reply: query, hit, batch, answer, show, doctor, error, mcp.
+    """Print the JSON Schema of a reply.
 
-    `hit` is a line of --format jsonl, `mcp` what an agent's tools give. Within a schema version keys are only
-    added: a program must pass by those that it does not know.
+    `hit` is a line of --format jsonl, `prompt` what answer --show-prompt prints, `detect` and `places` are of
+    formats, and `mcp` is what an agent's tools give. Within a schema version keys are only added: a program
+    must ignore those that it does not know.
     """
-    from smartsearch.output import contract
-
+    if name not in contract.NAMES:
+        raise UsageError(f"no reply is called {name!r}", hint=REPLIES)
     stream.write_json(tools() if name == "mcp" else contract.schema(name))
     return ExitCode.FOUND
 
 
 def tools() -> Json:
     """The JSON Schema of what the tools for agents give. Raises SmartsearchError without the extra `mcp`."""
-    from smartsearch.output import contract
     from smartsearch.runtime import extras
 
     extras.require("mcp", "schema mcp")

@@ -268,10 +268,15 @@ class Failed(Error):
     line: Annotated[int, "its line in the file of questions, from 1"]
 
 
-class Citation(Place):
+class Numbered(Place):
+    """A turn that the prompt holds."""
+
+    n: Annotated[int, "the number by which it is cited"]
+
+
+class Citation(Numbered):
     """A turn that the model cited."""
 
-    n: Annotated[int, "the number by which it was cited"]
     speaker: Speaker
     time: Time
     text: Text
@@ -309,6 +314,15 @@ class Answer(TypedDict):
     usage: Annotated[Usage | None, "null where no model was asked"]
     sent: Sent
     result: Annotated[Query, "what `query --json` prints"]
+
+
+class Prompt(TypedDict):
+    """What `answer --show-prompt --json` prints."""
+
+    schema_version: Version
+    tool_version: Tool
+    messages: Annotated[list[dict[str, str]], "each has `role` and `content`"]
+    turns: list[Numbered]
 
 
 class Opened(Place):
@@ -397,16 +411,205 @@ class Doctor(TypedDict):
     findings: list[Finding]
 
 
+class Vectors(TypedDict):
+    """The vectors that are kept; of `cache clear`, those that it removed."""
+
+    path: Annotated[str, "the folder of the cache"]
+    models: int
+    turns: int
+    bytes: int
+    limit: NotRequired[Annotated[int, "the bytes that it may take; not of `cache clear`"]]
+
+
+class Indexed(TypedDict):
+    """An index that was made or brought up to date."""
+
+    path: Path
+    new: Annotated[int, "files, as are the next three"]
+    changed: int
+    removed: int
+    unchanged: int
+    files: int
+    turns: int
+    bytes: int
+    seconds: float
+
+
+class HeldIndex(TypedDict):
+    """An index as `--status` finds it; of `--remove`, one that is gone."""
+
+    path: Path
+    files: int
+    turns: int
+    bytes: int
+    state: Annotated[str, "`ready`, `damaged` or `of another version`"]
+
+
+class Model(TypedDict):
+    """A model of a profile."""
+
+    profile: str
+    role: str
+    id: str
+    revision: str
+    precision: str
+    path: Annotated[str, "its folder"]
+    bytes: int
+    state: Annotated[str, "`ok`, `missing` or `damaged`"]
+
+
+class Heads(TypedDict):
+    """How well an order ranks held-out questions; `R@3` and others stand beside these."""
+
+    order: Annotated[str, "`smartsearch`: our own search; `heads`: the heads that were found"]
+    questions: int
+
+
+class Format(TypedDict):
+    """A format that is read."""
+
+    name: str
+    extensions: list[str]
+    description: str
+    how: Annotated[str, "how to get such files"]
+    goes_with_others: Annotated[bool, "its files belong to those of another format"]
+
+
+class DetectedFile(TypedDict):
+    """What a file is taken for, and what it holds."""
+
+    path: Path
+    format: Annotated[str, "empty where no format recognises it"]
+    goes_with_others: bool
+    conversations: int
+    turns: int
+    speakers: list[str]
+    first: First
+    last: Last
+    explained: Annotated[float | None, "the share of its text that the turns explain; null: not looked at"]
+    unexplained: Annotated[str, "the first text that no turn explains, and where it stands"]
+    head: Annotated[str, "the columns of a table"]
+    skipped: Left
+    warnings: Warnings
+
+
+class Detected(TypedDict):
+    """What `formats detect --json` prints."""
+
+    schema_version: Version
+    files: list[DetectedFile]
+    total: Annotated[dict[str, int], "`files`, `failed` (nothing could be read), `conversations`, `turns`"]
+
+
+class Chats(TypedDict):
+    """An `@name` for chats."""
+
+    name: str
+    paths: list[str]
+    there: Annotated[bool, "any of its paths exists"]
+    files: int
+
+
+class Server(TypedDict):
+    """A warm process; null: it does not tell."""
+
+    pid: int | None
+    state: Annotated[str, "`ready`, `loading`, `busy`, or `silent` where it does not answer"]
+    profile: str | None
+    version: str | None
+    since: Annotated[str | None, "ISO 8601: when it started"]
+    served: Annotated[int | None, "questions answered"]
+    rss_bytes: Annotated[int | None, "memory that it takes"]
+
+
+class Setting(TypedDict):
+    """A setting."""
+
+    name: str
+    value: Any
+    default: Any
+    origin: Annotated[str, "where the value comes from; `default`: it was not set"]
+
+
+class HeldMemory(TypedDict):
+    """A memory that a system keeps; its statistics stand beside these by name."""
+
+    system: str
+    paths: list[str]
+    bytes: int
+
+
+class Part(TypedDict):
+    """A part of a memory; other keys stand beside this one, as the system has them."""
+
+    turn: Annotated[str, "the place of the turn that it is from; empty: of many"]
+
+
+class Trained(TypedDict):
+    """What `train --json` prints; the keys of `profile.json` stand beside these."""
+
+    schema_version: Version
+    profile: Annotated[str, "its name"]
+    folder: str
+    written: bool
+    usable: Annotated[bool, "there is a profile of that name, this one or an earlier one"]
+    reason: Annotated[str, "why it was not written"]
+    warnings: Warnings
+
+
+class Sample(TypedDict):
+    """A question that was made of a turn."""
+
+    use: Annotated[Literal["train", "measure"], "`measure`: it is held out from training"]
+    question: str
+    turn: str
+
+
+class DryRun(TypedDict):
+    """What `train --dry-run --json` prints."""
+
+    schema_version: Version
+    tool_version: Tool
+    counts: Annotated[dict[str, int], "`turns`; questions to train on (`trained`) and `held_out`"]
+    questions: Annotated[list[Sample], "some of both kinds"]
+    warnings: Warnings
+
+
+def _table(command: str, key: str, row: Any) -> Any:
+    """The record of a command that prints a list of rows."""
+    declare: Any = TypedDict
+    made = declare(f"{key.title()}Table", {"schema_version": Version, key: list[row]})
+    made.__doc__ = f"What `{command} --json` prints."
+    return made
+
+
+# `|` of two TypedDicts needs Python 3.11.
 REPLIES: dict[str, Any] = {
     "query": Query,
     "hit": Hit,
-    "batch": Union[Answered, Failed],  # noqa: UP007 - `|` of two TypedDicts needs Python 3.11
+    "batch": Union[Answered, Failed],  # noqa: UP007
     "answer": Answer,
+    "prompt": Prompt,
     "show": Show,
     "doctor": Doctor,
+    "cache": _table("cache status", "cache", Vectors),
+    "index": _table("index", "index", Union[Indexed, HeldIndex]),  # noqa: UP007
+    "models": _table("models list", "models", Model),
+    "qrranker": _table("qrranker detect", "recall", Heads),
+    "formats": _table("formats", "formats", Format),
+    "detect": Detected,
+    "places": _table("formats places", "places", Chats),
+    "serve": _table("serve --status", "servers", Server),
+    "config": _table("config show", "settings", Setting),
+    "memory": Union[  # noqa: UP007
+        _table("memory status", "memories", HeldMemory), _table("memory show", "memory", Part)
+    ],
+    "train": Union[Trained, DryRun],  # noqa: UP007
     "error": Error,
 }
 """By the name that `smartsearch schema` takes: what a reply is."""
+NAMES = (*REPLIES, "mcp")
+"""All that `smartsearch schema` takes; `mcp` is made of the tools themselves."""
 
 ERRORS = {
     "usage": "an option, or several together, make no sense: mend the command",

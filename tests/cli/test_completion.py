@@ -41,6 +41,7 @@ def complete(told, monkeypatch: pytest.MonkeyPatch):
         ("smartsearch query --format json", ["json", "jsonl"]),
         ("smartsearch setup --agent cl", ["claude-code", "claude-desktop"]),
         ("smartsearch setup --print s", ["skill"]),
+        ("smartsearch schema c", ["cache", "config"]),
         ("smartsearch query question chat", []),
         ("smartsearch query question @", ["@codex", "@all"]),
         ("smartsearch query question @co", ["@codex"]),
