@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -319,3 +321,19 @@ def test_the_registrys_entry_is_of_this_package():
     assert f'\n{package["identifier"]} = "' in (root / "pyproject.toml").read_text(encoding="utf-8")
     wanted = [one.get("value", "PATH") for one in package["packageArguments"]]
     assert (wanted, package["transport"]) == (["mcp", "PATH"], {"type": "stdio"})
+
+
+def test_the_recipes_of_homebrew_and_nix_are_of_this_package():
+    root = Path(__file__).parents[2]
+    needed = re.search(r"\ndependencies = \[(.*?)\n\]", (root / "pyproject.toml").read_text("utf-8"), re.S)
+    assert needed
+    names = {re.sub(r"[._]", "-", name) for name in re.findall(r'\n +"([\w.-]+)', needed[1])}
+    flake = (root / "flake.nix").read_text("utf-8")
+    listed = re.search(r"dependencies = \[(.*?)\]\s*\+\+ .*?\[(.*?)\]", flake, re.S)
+    assert listed
+    assert {*listed[1].split(), *listed[2].split()} == names - {"tomli"}, "nixpkgs has no Python before 3.11"
+    formula = root / "packaging" / "smartsearch.rb"
+    assert f"/smartsearch_cli-{smartsearch.__version__}.tar.gz" in formula.read_text("utf-8")
+    for command in (["ruby", "-c", str(formula)], ["nix-instantiate", "--parse", str(root / "flake.nix")]):
+        if shutil.which(command[0]):
+            subprocess.run(command, check=True, capture_output=True)
