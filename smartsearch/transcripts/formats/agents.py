@@ -449,8 +449,6 @@ FORMS = {
         ),
         inside="messages",
         about=lambda _, item, __: item.value.get("created"),
-        name="id",
-        title="title",
         roles=_TALK | {"info": ""},
         time=lambda value, began: at(value, "meta/sentAt") or began,
         turn="messageId",
@@ -458,7 +456,6 @@ FORMS = {
     "claude-code": Form(
         claims=_claude_claims,
         items=_once,
-        alone=True,
         about=lambda _, __, messages: {string(one.value, "uuid") for one in messages},
         title=(
             "customTitle",
@@ -480,7 +477,6 @@ FORMS = {
     ),
     "cline": Form(
         claims=_cline_claims,
-        alone=True,
         about=lambda source, _, __: source.folder,
         name=lambda _, folder: folder,
         roles=_TALK,
@@ -490,7 +486,6 @@ FORMS = {
     "codex": Form(
         claims=_codex_claims,
         items=_codex,
-        alone=True,
         about=_codex_head,
         name=lambda _, head: string(head, "id"),
         cwd=_codex_folder,
@@ -506,7 +501,6 @@ FORMS = {
     ),
     "copilot-cli": Form(
         claims=_copilot_claims,
-        alone=True,
         head="type=session.start",
         about=lambda _, __, messages: {
             string(call, "toolCallId")
@@ -527,7 +521,6 @@ FORMS = {
         message="data",
         time="timestamp",
         session="data/parentToolCallId data/agentId",
-        turn="id",
         joins="data/messageId",
         skip=lambda v, asked: (
             v.get("type") == "tool.execution_start" and string(mapping(v, "data"), "toolCallId") in asked
@@ -535,7 +528,6 @@ FORMS = {
     ),
     "cursor": Form(
         claims=lambda value: shaped("role=user|assistant message/content[]")(value) and "type" not in value,
-        alone=True,
         roles=_TALK,
         message="message",
         skip=lambda value, _: value.get("role") is None and isinstance(value.get("type"), str),
@@ -544,9 +536,7 @@ FORMS = {
     "droid": Form(
         claims=_droid_claims,
         items=_droid,
-        alone=True,
         head="type=session_start",
-        name="id",
         title="sessionTitle title",
         cwd="cwd",
         kind=lambda v, _: string(mapping(v, "message"), "role") if "message" in v else string(v, "type"),
@@ -561,14 +551,12 @@ FORMS = {
     "gemini-cli": Form(
         claims=("type=gemini id timestamp content", "sessionId projectHash"),
         items=_gemini,
-        alone=True,
         head="type=info sessionId",
         name="sessionId",
         title="summary",
         kind="type",
         roles={"user": "user", "gemini": "assistant", "info": "", "warning": "", "error": ""},
         time="timestamp",
-        turn="id",
         events=_gemini_said,
     ),
     "grok-cli": Form(
@@ -578,7 +566,6 @@ FORMS = {
             "type=assistant content model_id",
             "type=backend_tool_call kind{}",
         ),
-        alone=True,
         about=_grok,
         name=lambda _, about: string(mapping(about, "info"), "id") or about["folder"],
         title=lambda _, about: string(about, "generated_title", "session_summary"),
@@ -592,7 +579,6 @@ FORMS = {
     ),
     "kimi-code": Form(
         claims=("type=metadata protocol_version", f"type={_MESSAGE}|{_EVENT}"),
-        alone=True,
         about=_kimi,
         name=lambda _, names: names[0],
         kind=_kimi_kind,
@@ -607,16 +593,13 @@ FORMS = {
     "pi": Form(
         claims=_pi_claims,
         items=lambda source: _on_branch(source, "id", "parentId"),
-        alone=True,
         head="type=session",
-        name="id",
         title=lambda value, _: string(value, "name") if value.get("type") == "session_info" else "",
         cwd="cwd",
         kind=_pi_kind,
         roles=_TALK | {"toolResult": "tool", "bashExecution": "tool", "*": ""},
         message="message",
         time="timestamp message/timestamp",
-        turn="id",
         events=_pi_ran,
     ),
     "qwen-code": Form(
@@ -627,7 +610,6 @@ FORMS = {
         items=lambda source: _on_branch(
             source, "uuid", "parentUuid", ("session_artifact_event", "session_artifact_snapshot")
         ),
-        alone=True,
         title="systemPayload/customTitle",
         cwd="cwd",
         kind="type",

@@ -144,15 +144,12 @@ FORMS = {
         inside="messages contents history",
         alone=True,
         name="id chatId",
-        title="title",
         roles=_ALL | {"model": "assistant", "function": "user"},
         message=_parts,
         time="createdAt metadata/createdAt",
-        turn="id",
     ),
     "codex-exec": Form(
         claims=("type=thread.started thread_id", "type=item.completed|item.started item{}"),
-        alone=True,
         head="type=thread.started",
         name="thread_id",
         kind=lambda value, _: (
@@ -174,9 +171,7 @@ FORMS = {
     ),
     "prompt-history": Form(
         claims=("session_id ts text", "display pastedContents timestamp"),
-        alone=True,
         text="text display",
-        speaker=lambda _, __: "user",
         role=lambda _, __: "user",
         time="ts timestamp",
         conversation="session_id sessionId",
@@ -184,12 +179,10 @@ FORMS = {
     ),
     "openhands": Form(
         claims=("source=user|agent|environment action args{} id", "source observation content cause"),
-        alone=True,
         kind=_hands_kind,
         roles={"user": "user", "agent": "assistant", "call": "call", "observation": "tool", "*": ""},
         message=_hands_message,
         time="timestamp",
-        turn="id",
         skip=lambda value, _: value.get("source") == "environment" and "observation" not in value,
     ),
     "swe-agent": Form(
@@ -203,7 +196,6 @@ FORMS = {
         claims="sessionId history[]/message/role",
         inside="history",
         name="sessionId",
-        title="title",
         kind="message/role",
         roles=_TALK | {"tool": "tool", "thinking": "", "system": ""},
         message="message",
@@ -231,18 +223,15 @@ FORMS = {
         inside="messages",
         roles=_ALL,
         time="createdAt",
-        turn="id",
         sort=True,
     ),
     "nextchat": Form(
         claims=("chat-next-web-store/sessions[]/messages", "sessions[]/topic+messages+mask"),
         chats="chat-next-web-store/sessions sessions",
         inside="messages",
-        name="id",
         title="topic",
         roles=_ALL,
         time="date",
-        turn="id",
     ),
     "typingmind": Form(
         claims=("data/chats[]/messages[]/role", "data/chats[]/chatID"),
@@ -262,7 +251,6 @@ FORMS = {
         ),
         chats="conversations",
         inside="messages",
-        name="id",
         title="userTitle autoTitle",
         roles=_ALL,
         message=lambda value, _: {
@@ -270,7 +258,6 @@ FORMS = {
             or "\n".join(string(mapping(one, "part"), "text") for one in objects(value, "fragments"))
         },
         time="created",
-        turn="id",
     ),
     "chatbox": Form(
         claims=lambda value: any(
@@ -278,12 +265,10 @@ FORMS = {
         ),
         parted=_chatbox,
         inside="session",
-        name="id",
         title="name threadName",
         roles=_ALL,
         message=lambda value, _: {"content": value.get("contentParts") or value.get("content")},
         time="timestamp",
-        turn="id",
     ),
     "character-ai": Form(
         claims="turns[]/author+candidates[]",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,10 +17,8 @@ from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.agent_log import Event, Place, Returned, Said, no_object, without
 from smartsearch.transcripts.formats.blocks import called, events_of, returned
-from smartsearch.transcripts.formats.branch import to_leaf
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
 from smartsearch.transcripts.formats.fields import (
-    escaped,
     kind,
     mapping,
     misfit,
@@ -130,30 +128,6 @@ def _claude_file(value: object) -> str:
 
 # DeepSeek: xionglongztz/DeepSeekDataExporter, goodbu/Deepseek-md-, and for a chat as the site itself sends it
 # ceyaima/deepseek-exporter. A fragment is a REQUEST of the user, or a RESPONSE, THINK or SEARCH of the model.
-_SENT = "data/biz_data"
-
-
-def _deepseek(_: Source, item: Item) -> Iterator[Chat | FormatError]:
-    sent, nodes = mapping(item.value, *_SENT.split("/")), mapping(item.value).get("mapping")
-    if isinstance(nodes, dict):
-        messages = []
-        for key, node in nodes.items():
-            place = Item(node, item.line, f"{item.pointer}/mapping/{escaped(key)}")
-            if isinstance(node, dict):
-                held = node.get("message")
-                ids = {"message_id": key, "parent_id": node.get("parent") or ""}
-                value = held | ids if isinstance(held, dict) else ids | {"none": held}
-                messages.append(place._replace(value=value, pointer=f"{place.pointer}/message"))
-            else:
-                yield place.fault("no node here")
-        yield Chat(item, messages)
-    elif isinstance(sent.get("chat_messages"), list):
-        yield Chat(
-            item._replace(value=sent.get("chat_session")),
-            list(item.elements(*_SENT.split("/"), "chat_messages")),
-        )
-
-
 _fragment_files = each("files", file("file_name name", ""))
 
 
@@ -233,7 +207,6 @@ _ACTIVITY = Form(
     parted=lambda source, item: asked_and_answered(source, item.value),
     items=lambda source: [Item(list(source.items()), 0)],
     text="text",
-    speaker="role",
     role="role",
     time="time",
     caption=(lambda value, _: value["caption"],),
@@ -580,38 +553,14 @@ def _chatgpt_claims(value: Any) -> bool:
     return "current_node" in value or any(isinstance(node, dict) and "children" in node for node in nodes)
 
 
-def _chatgpt(_: Source, item: Item) -> Iterator[Chat | FormatError]:
-    """The messages from the root to `current_node`, else to the latest leaf.
+def _chatgpt_above(_: Source, item: Item, __: Sequence[Item]) -> dict[str, str]:
+    """The parents of nodes as those list them: a node may not say its own."""
+    nodes = mapping(item.value, "mapping").items()
+    return {str(child): key for key, node in nodes for child in sequence(node, "children")}
 
-    A node that does not say its parent is found again by its parent's `children`.
-    """
-    nodes = mapping(item.value).get("mapping")
-    if not isinstance(nodes, dict):
-        return
-    at_node = {
-        key: Item(node, item.line, f"{item.pointer}/mapping/{escaped(key)}") for key, node in nodes.items()
-    }
-    yield from (
-        one.fault(f"{kind(one.value)} in the place of a node")
-        for one in at_node.values()
-        if not isinstance(one.value, dict)
-    )
-    below = ((key, child) for key, node in nodes.items() for child in sequence(node, "children"))
-    listed = {child: key for key, child in below if isinstance(child, str)}
-    parents = {}
-    for key, node in nodes.items():
-        parent = string(node, "parent")
-        parents[key] = parent if parent in nodes else listed.get(key, "")
-    times = {key: to_iso(mapping(node, "message").get("create_time")) for key, node in nodes.items()}
-    messages = []
-    for key in to_leaf(parents, times, string(item.value, "current_node")):
-        found = mapping(nodes[key]).get("message")
-        if isinstance(found, dict):
-            found = found if string(found, "id") else found | {"id": key}
-            messages.append(Item(found, item.line, f"{at_node[key].pointer}/message"))
-        elif found is not None:
-            messages.append(at_node[key]._replace(value=found))
-    yield Chat(item, messages)
+
+def _chatgpt_parent(node: dict[str, Any], above: Any) -> str:
+    return string(node, "parent") or above.get(string(node, "id"), "")
 
 
 def _chatgpt_speaker(message: dict[str, Any], _: Any) -> str:
@@ -676,26 +625,25 @@ def _chatgpt_content(
 FORMS = {
     "chatgpt": Form(
         claims=_chatgpt_claims,
-        parted=_chatgpt,
         inside="mapping",
+        within="message",
+        about=_chatgpt_above,
         name="conversation_id id",
-        title="title",
         numbered=True,
+        parent=_chatgpt_parent,
+        leaf="current_node",
         text=_chatgpt_said,
         speaker=_chatgpt_speaker,
         role="author/role",
         time="create_time",
-        turn="id",
     ),
     "ai-studio": Form(
         claims="chunkedPrompt/chunks[]",
         parted=_studio,
         inside="chunkedPrompt",
-        name="id",
         title="displayName title",
         roles={"user": "user", "model": "assistant", "system": "system"},
         time="createTime",
-        turn="id",
         skip=lambda value, _: value.get("isThought") is True,
         events=_chunk,
     ),
@@ -719,26 +667,21 @@ FORMS = {
             "inserted_at mapping",
             "data/biz_data/chat_session{} data/biz_data/chat_messages[]",
         ),
-        parted=_deepseek,
-        inside="mapping",
-        name="id",
-        title="title",
+        inside="mapping data/biz_data/chat_messages",
+        within="message",
+        name="id data/biz_data/chat_session/id",
+        title="title data/biz_data/chat_session/title",
         numbered=True,
-        parent=lambda value, _: string(value, "parent_id") or ("" if "none" in value else "root"),
-        leaf="current_message_id",
+        parent=lambda v, _: string(v, "parent", "parent_id") or ("" if "parent" in v else "root"),
+        leaf="data/biz_data/chat_session/current_message_id",
         text=_deepseek_text,
-        speaker=_deepseek_role,
         role=_deepseek_role,
         time="inserted_at",
         caption=(
             _fragment_files,
             lambda v, _: joined(_fragment_files(one, None) for one in objects(v, "fragments")),
         ),
-        turn="message_id",
-        skip=lambda value, _: (
-            "none" in value
-            and (value["none"] is None or FormatError(f"{kind(value['none'])} in the place of a record"))
-        ),
+        turn="message_id id",
     ),
     "gemini-activity": _ACTIVITY,
     "grok": Form(
@@ -750,7 +693,6 @@ FORMS = {
         parent="response/parent_response_id parent_response_id",
         says="message",
         text=lambda value, _: without(string(value, "message"), ("grok:render", "xai:tool_usage_card")),
-        speaker=lambda value, _: "user" if string(value, "sender").casefold() == "human" else "assistant",
         role=lambda value, _: "user" if string(value, "sender").casefold() == "human" else "assistant",
         time="create_time",
         caption=(_grok_caption,),
@@ -770,7 +712,6 @@ FORMS = {
     "le-chat": Form(
         # Superkikim/nexus-ai-chat-importer (src/providers/lechat): the messages of a file are in no order
         claims="chatId contentChunks role createdAt",
-        alone=True,
         says="content",
         text=lambda v, _: (
             string(v, "content")
@@ -778,7 +719,6 @@ FORMS = {
                 string(one, "text") for one in objects(v, "contentChunks") if string(one, "type") == "text"
             )
         ),
-        speaker="role",
         role="role",
         time="createdAt",
         caption=(
@@ -794,7 +734,6 @@ FORMS = {
             ),
             each("files", file("name")),
         ),
-        turn="id",
         conversation="chatId",
         sort=True,
     ),
@@ -803,7 +742,6 @@ FORMS = {
         parted=_flat,
         alone=True,
         name="conversationId",
-        title="title",
         parent="parentMessageId",
         kind=lambda value, _: "message" if "messageId" in value else "",
         roles={"message": "user"},
@@ -828,7 +766,6 @@ FORMS = {
             for key in ("parent_id", "replies")
         ),
         items=_oasst,
-        alone=True,
         says="text",
         speaker=_oasst_role,
         role=lambda value, _: _OASST.get(string(value, "role"), ""),
@@ -847,7 +784,6 @@ FORMS = {
         leaf="chat/history/currentId history/currentId",
         roles=_TALK | {"system": "system", "tool": "tool"},
         time="timestamp",
-        turn="id",
         events=_web_ui,
     ),
     "perplexity": Form(
@@ -859,14 +795,12 @@ FORMS = {
         parted=_perplexity,
         inside="conversations",
         text=_half,
-        speaker="role",
         role="role",
         time=lambda value, _: value["entry"].get("created_at", value["entry"].get("timestamp")),
         turn=lambda value, _: string(value["entry"], "entry_uuid", "uuid"),
     ),
     "sillytavern": Form(
         claims=("user_name character_name", "mes is_user name"),
-        alone=True,
         head="character_name",
         title=lambda value, _: "" if (name := string(value, "character_name")) == "unused" else name,
         says="mes",

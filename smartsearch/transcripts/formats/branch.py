@@ -45,19 +45,19 @@ def to_leaf(parents: Mapping[str, str], times: Mapping[str, str], leaf: str = ""
     return chain(parents, leaf if leaf in parents else latest_leaf(parents, times))
 
 
-def shown(nodes: Sequence[Node], leaf: str = "") -> set[int]:
-    """The indices of the current branch, or all where the nodes do not form one tree.
+def shown(nodes: Sequence[Node], leaf: str = "") -> Sequence[int]:
+    """The indices of the current branch from its root on, or all where the nodes do not form one tree.
 
     They do not where an id is missing or there twice, or where two have no parent, unless they name the same.
     """
     numbers = {node.name: n for n, node in enumerate(nodes)}
     roots = {node.parent or node.name for node in nodes if node.parent not in numbers}
     if "" in numbers or len(numbers) < len(nodes) or len(roots) != 1:
-        return set(range(len(nodes)))
+        return range(len(nodes))
     branch = to_leaf(
         {node.name: node.parent for node in nodes}, {node.name: node.time for node in nodes}, leaf
     )
-    return {numbers[name] for name in branch}
+    return [numbers[name] for name in branch]
 
 
 def parent_of(record: Mapping[str, object], key: str) -> str:

@@ -21,7 +21,16 @@ from smartsearch.transcripts.formats.agent_log import Event, Place, no_object, t
 from smartsearch.transcripts.formats.blocks import events_of
 from smartsearch.transcripts.formats.branch import Node, shown
 from smartsearch.transcripts.formats.captions import joined
-from smartsearch.transcripts.formats.fields import escaped, in_time, kind, last_part, misfit, unwrapped
+from smartsearch.transcripts.formats.fields import (
+    escaped,
+    in_time,
+    kind,
+    last_part,
+    mapping,
+    misfit,
+    string,
+    unwrapped,
+)
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.paths import Pick, Reads, at, path, shaped, value_of
 from smartsearch.transcripts.source import Source
@@ -76,8 +85,8 @@ class Form:
     alone: bool = False
     head: str = ""
     about: Callable[[Source, Item, Sequence[Item]], Any] | None = None
-    name: Pick = ""
-    title: Pick | tuple[Pick, ...] = ""
+    name: Pick = "id"
+    title: Pick | tuple[Pick, ...] = "title"
     called: Pick = ""
     numbered: bool = False
     parent: Pick = ""
@@ -92,7 +101,7 @@ class Form:
     speaker: Pick = ""
     time: Pick = ""
     caption: tuple[Reads, ...] = ()
-    turn: Pick = ""
+    turn: Pick = "id"
     session: Pick = ""
     role: Pick = ""
     conversation: Pick = ""
@@ -116,9 +125,14 @@ class Form:
         return shaped(*([self.claims] if isinstance(self.claims, str) else self.claims))
 
     @cached_property
+    def _alone(self) -> bool:
+        """Whether a record without conversations is a message."""
+        return self.alone or not (self.chats or self.inside or self.parted)
+
+    @cached_property
     def _of(self) -> Any:
         """What reads each part, made once."""
-        texts = ("name", "called", "parent", "leaf", "thread", "speaker", "turn", "session", "role")
+        texts = ("name", "called", "parent", "leaf", "thread", "turn", "session", "role")
         found = {key: path(getattr(self, key)) for key in (*texts, "conversation", "kind", "joins", "cwd")}
         titles = [path(way) for way in (self.title if isinstance(self.title, tuple) else [self.title])]
         return SimpleNamespace(
@@ -126,6 +140,7 @@ class Form:
             titles=titles,
             title=titles[0],
             text=path(self.text or self.says),
+            speaker=path(self.speaker or self.role),
             time=value_of(self.time),
             message=value_of(self.message) if self.message else None,
         )
@@ -141,7 +156,7 @@ class Form:
                 continue
             found = list(parted(source, item)) if parted else []
             chats += found
-            if not found and self.alone:
+            if not found and self._alone:
                 own.append(item)
             elif not found:
                 chats.append(_no_chat(item, self.chats or self.inside or "messages"))
@@ -196,11 +211,14 @@ class Form:
         """The messages to be read, in order, with the ids of those that they stand in as replies."""
         of, messages = self._of, chat.messages
         if self.parent:
-            nodes = [self._node(one, chat) for one in messages]
-            kept = shown(nodes, of.leaf(chat.value, chat.about))
-            messages = [one for n, one in enumerate(messages) if n in kept]
+            known = [one for one in messages if isinstance(one.value, dict)]
+            kept = shown([self._node(one, chat) for one in known], of.leaf(chat.value, chat.about))
+            messages = [
+                *(one for one in messages if one.value.__class__ is not dict),
+                *map(known.__getitem__, kept),
+            ]
         if self.within:
-            messages = [_inner(one, self.within) for one in messages]
+            messages = [_inner(one, self.within) for one in messages if not self._is_empty(one.value)]
         if self.sort and len(messages) > 1:
             messages = in_time(messages, self._when(chat.about))
         if not self.replies:
@@ -216,12 +234,14 @@ class Form:
         return found
 
     def _node(self, item: Item, chat: Chat) -> Node:
-        if not isinstance(item.value, dict):
-            return Node("", "", "")
-        inner = _inner(item, self.within).value
-        inner = inner if isinstance(inner, dict) else {}
+        inner = mapping(_inner(item, self.within).value)
         time = time_of(unwrapped(self._of.time(inner, chat.about)))
-        return Node(self._of.turn(inner, chat.about), self._of.parent(item.value, chat.about), time)
+        own = (string(item.value, "id") if self.within else "") or self._of.turn(inner, chat.about)
+        return Node(own, self._of.parent(item.value, chat.about), time)
+
+    def _is_empty(self, value: Any) -> bool:
+        """Whether a value is a node of a tree that holds no message."""
+        return isinstance(value, dict) and "id" in value and value.get(self.within, 0) is None
 
     def _when(self, about: Any) -> Callable[[Any], float | None]:
         """What tells when a message was said, for comparison with others of its conversation."""
@@ -237,7 +257,7 @@ class Form:
     def _turns(self, path: str, chat: Chat) -> Iterator[Record]:
         of, about, skip, says, shows = self._of, chat.about, self.skip, self.says, self.caption
         messages, kinds = self._ordered(chat), (type(None), *self.kinds)
-        role_of = of.role if self.role and self.role != self.speaker else None
+        role_of = of.role if self.role and self.speaker else None
         turn_of = of.turn if self.turn and self.turn != "#" else None
         session_of = of.session if self.session else None
         conversation_of = of.conversation if self.conversation else None
@@ -282,7 +302,7 @@ class Form:
 
     def _spoken(self, source: Source, chat: Chat) -> Iterator[Record]:
         events = (event for item, _ in self._ordered(chat) for event in self._events(item, chat))
-        title = chat.title or (self._titled(chat) if self.alone else "")
+        title = chat.title or (self._titled(chat) if self._alone else "")
         yield from turns(source.path, title, events)
 
     def _titled(self, chat: Chat) -> str:
@@ -329,11 +349,13 @@ class Form:
 
 
 def _elements(item: Item, way: str) -> Iterator[Item]:
-    """The elements of a list or of an object."""
+    """The elements of a list, or of an object: objects there have their key as `id` unless they have one."""
     held = at(item.value, way)
     if isinstance(held, dict):
         place = f"{item.pointer}/{way}/"
-        yield from (Item(one, item.line, place + escaped(key)) for key, one in held.items())
+        for key, one in held.items():
+            named = one | {"id": key} if isinstance(one, dict) and not string(one, "id") else one
+            yield Item(named, item.line, place + escaped(key))
     else:
         yield from item.elements(*way.split("/"))
 
@@ -343,7 +365,10 @@ def _no_chat(item: Item, ways: str) -> FormatError:
 
 
 def _inner(item: Item, way: str) -> Item:
-    """What stands at `way` in a value, or the value itself where nothing does."""
+    """What stands at `way` in a value, with its id unless it has one; the value where nothing does."""
     if not way or not isinstance(item.value, dict) or way not in item.value:
         return item
-    return Item(item.value[way], item.line, f"{item.pointer}/{way}")
+    inner, own = item.value[way], string(item.value, "id")
+    if own and isinstance(inner, dict) and not string(inner, "id"):
+        inner = inner | {"id": own}
+    return Item(inner, item.line, f"{item.pointer}/{way}")

@@ -129,7 +129,6 @@ FORMS = {
     "sms-backup": Form(
         detect=lambda source: _ROOT.search(source.text[:4096]) is not None,
         items=_items,
-        alone=True,
         about=_names,
         text="text",
         speaker=_speaker,
