@@ -62,7 +62,9 @@ def _chunk(item: Item, place: Place, _: Chat) -> Iterator[Event]:
     files = [attachment(string(v, "name", "displayName"), string(v, "mimeType") or mime) for v, mime in shown]
     parts = [string(part, "text") for part in objects(value, "parts") if part.get("thought") is not True]
     text = "\n".join(filter(None, (string(value, "text") or "".join(parts), code)))
-    yield Said(role, text, joined([*files, "[code]" if code else ""]), place)
+    yield Said(
+        "assistant" if role == "model" else role, text, joined([*files, "[code]" if code else ""]), place
+    )
     if output := string(mapping(value, "codeExecutionResult"), "output"):
         yield Returned("", output, "", place, "code")
 
@@ -741,6 +743,7 @@ FORMS = {
         claims=lambda value: _is_libre(value) or ("conversationId" in mapping(value) and _has_libre(value)),
         parted=_flat,
         alone=True,
+        by="conversationId",
         name="conversationId",
         parent="parentMessageId",
         kind=lambda value, _: "message" if "messageId" in value else "",

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from smartsearch.text.htmltext import text_of
-from smartsearch.transcripts.formats.fields import escaped, mapping, objects, string
-from smartsearch.transcripts.formats.form import Chat, Form
+from smartsearch.transcripts.formats.fields import mapping, objects, string
+from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.paths import address, at
+from smartsearch.transcripts.formats.paths import EACH, address, at
 from smartsearch.transcripts.source import Source
 
 
@@ -22,44 +22,22 @@ def _lines(value: dict[str, Any], *keys: str) -> str:
 
 # Reddit's listings: a post and, in a second list, its comments with their replies; `more` is a link.
 def _reddit(source: Source) -> Iterator[Item]:
-    """One record: the things of all lists, replies behind what they answer."""
-    found, waiting = [], list(source.items())[::-1]
+    """The things of all lists, replies behind what they answer."""
+    waiting = list(source.items())[::-1]
     while waiting:
         item = waiting.pop()
         what, data = at(item.value, "kind"), mapping(item.value, "data")
         if what == "Listing":
             waiting += reversed(list(item.elements("data", "children")))
         elif what in ("t1", "t3"):
-            found.append(Item(data, item.line, f"{item.pointer}/data"))
+            yield Item(data, item.line, f"{item.pointer}/data")
             if isinstance(data.get("replies"), dict):
                 waiting.append(Item(data["replies"], item.line, f"{item.pointer}/data/replies"))
-    yield Item({"things": found}, 0)
-
-
-def _reddit_chat(source: Source, item: Item) -> Iterator[Chat]:
-    title = next((title for one in item.value["things"] if (title := string(one.value, "title"))), "")
-    yield Chat(item, item.value["things"], source.stem, title)
-
-
-# GitHub: an issue or a pull request with its comments as `gh issue view --json` gives it, or what the API
-# answers with: a list of comments, or of issues.
-def _github(_: Source, item: Item) -> Iterator[Chat]:
-    if isinstance(at(item.value, "comments"), list):
-        yield Chat(item, [item, *item.elements("comments")], title=string(item.value, "title"))
 
 
 # Zendesk: a ticket with comments, or the API's answer with those and their authors.
 def _zendesk(_: Source, item: Item, __: Sequence[Item]) -> dict[str, str]:
     return {string(user, "id"): string(user, "name") for user in objects(item.value, "users")}
-
-
-# Intercom: a conversation, with what opened it in `source`.
-def _intercom(_: Source, item: Item) -> Iterator[Chat]:
-    opened = mapping(item.value, "source") | {"created_at": mapping(item.value).get("created_at")}
-    parts = list(item.elements("conversation_parts", "conversation_parts"))
-    first = Item(opened, item.line, f"{item.pointer}/source")
-    title = string(item.value, "title") or string(opened, "subject")
-    yield Chat(item, [first, *parts], string(item.value, "id"), text_of(title))
 
 
 # WhatsApp-Chat-Exporter (KnugiHK): chats by their ids, with messages by theirs.
@@ -69,21 +47,12 @@ def _is_whatsapp(value: Any) -> bool:
     return any({"from_me", "timestamp", "data"} <= mapping(one).keys() for one in messages)
 
 
-def _whatsapp(_: Source, item: Item) -> Iterator[Chat]:
-    for known, chat in item.value.items():
-        if isinstance(chat, dict):
-            place = f"{item.pointer}/{escaped(known)}/messages/"
-            held = mapping(chat, "messages")
-            found = [Item(one, item.line, place + escaped(key)) for key, one in held.items()]
-            name = string(chat, "name") or known.partition("@")[0]
-            yield Chat(Item({"name": name, "id": known}, 0), found, about=name)
-
-
 FORMS = {
     "reddit": Form(
         claims="kind=Listing data/children[]/kind",
         items=_reddit,
-        parted=_reddit_chat,
+        head="title",
+        name="",
         text=lambda value, _: _lines(value, "title", "selftext", "body"),
         speaker="author",
         time="created_utc",
@@ -104,7 +73,9 @@ FORMS = {
             "title body url author/login comments[]",
             "html_url user/login body created_at",
         ),
-        parted=_github,
+        # an issue or a pull request as `gh issue view --json` gives it, or a list of comments, or of issues
+        inside="comments",
+        first="",
         alone=True,
         name="number id",
         says="body",
@@ -125,18 +96,21 @@ FORMS = {
     ),
     "intercom": Form(
         claims="source{} conversation_parts/conversation_parts[]",
-        parted=_intercom,
-        inside="conversation_parts",
+        inside="conversation_parts/conversation_parts",
+        first="source",
+        about=lambda _, item, __: item.value.get("created_at"),
+        title=lambda value, _: string(value, "title") or text_of(string(mapping(value, "source"), "subject")),
         text=lambda value, _: text_of(string(value, "body")),
         speaker="author/name author/email author/id",
-        time="created_at",
+        time=lambda value, began: value.get("created_at", began),
         skip=lambda value, _: not value.get("body"),
     ),
     "whatsapp-json": Form(
         claims=_is_whatsapp,
-        parted=_whatsapp,
+        chats=EACH,
         inside="messages",
-        called="name",
+        about=lambda _, item, __: string(item.value, "name") or string(item.value, "id").partition("@")[0],
+        called=lambda _, name: name,
         text=lambda value, _: "" if value.get("media") else string(value, "data"),
         speaker=lambda value, name: "Me" if value.get("from_me") else string(value, "sender") or name,
         time="timestamp",

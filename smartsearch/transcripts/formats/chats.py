@@ -202,27 +202,18 @@ def _embedded(value: dict[str, Any]) -> str:
 # LinkedIn's messages.csv: its readers on GitHub; rows come latest first.
 
 
-def _linkedin(source: Source) -> Iterator[Item | FormatError]:
-    """One record with the rows of each conversation."""
-    chats: dict[str, list[Item]] = {}
-    for row in records(source):
-        if isinstance(row, FormatError):
-            yield row
-        elif not (text(row.value, "CONTENT", "FROM") and "CONTENT" in row.value):
-            yield row.fault("a row without what was said")
-        else:
-            chats.setdefault(text(row.value, "CONVERSATION ID"), []).append(row)
-    for known, rows in chats.items():
-        yield Item({"id": known, "rows": rows}, 0)
-
-
-def _linkedin_name(value: dict[str, Any], _: Any) -> str:
+def _linkedin_called(_: Any, rows: Any) -> str:
     """A conversation's title, or the names of those in it, in the order in which they come."""
-    rows = value.get("rows", ())
     title = next((found for row in rows if (found := text(row.value, "CONVERSATION TITLE"))), "")
     people = (text(row.value, key).split(",") for row in reversed(rows) for key in ("FROM", "TO"))
     names = (name.strip() for listed in people for name in listed)
     return title or ", ".join(dict.fromkeys(filter(None, names)))
+
+
+def _linkedin_skip(value: dict[str, Any], _: Any) -> object:
+    if not (text(value, "CONTENT", "FROM") and "CONTENT" in value):
+        return FormatError("a row without what was said")
+    return text(value, "IS MESSAGE DRAFT").casefold() == "yes"
 
 
 def _linkedin_text(value: dict[str, Any], _: Any) -> str:
@@ -235,31 +226,21 @@ def _linkedin_text(value: dict[str, Any], _: Any) -> str:
 # chaoss/grimoirelab-perceval, tests/data/mattermost. The API's posts name people by their ids.
 
 
-def _mattermost(source: Source) -> Iterator[Item]:
-    """A record of the posts of each room; the lines about teams, channels and users have none."""
-    rooms: dict[tuple[str, str], list[Item]] = {}
+def _mattermost(source: Source) -> Iterator[Item | FormatError]:
+    """The posts of an export, or what holds some; the lines about teams, channels and users do not."""
     for item in source.items():
         what = text(item.value, "type")
         if what in ("post", "direct_post"):
-            post = Item(item.value.get(what), item.line, f"{item.pointer}/{what}")
-            channel, team = text(post.value, "channel"), text(post.value, "team")
-            members = [one for one in sequence(post.value, "channel_members") if isinstance(one, str)]
-            title = f"{team} / {channel}" if team and channel else ""
-            rooms.setdefault((channel or ", ".join(members) or source.stem, title), []).append(post)
+            yield Item(item.value.get(what), item.line, f"{item.pointer}/{what}")
         elif not what:
-            yield item
-    for (name, title), posts in rooms.items():
-        yield Item({"room": name, "title": title, "posts": posts}, 0)
+            held = isinstance(at(item.value, "posts"), dict)
+            yield item if held else item.fault("no conversation with `messages` here")
 
 
-def _posts(source: Source, item: Item) -> Iterator[Chat]:
-    value = mapping(item.value)
-    if isinstance(value.get("posts"), dict):
-        place = f"{item.pointer}/posts/"
-        found = [Item(one, item.line, place + escaped(key)) for key, one in value["posts"].items()]
-        yield Chat(item, found, source.stem)
-    elif "room" in value:
-        yield Chat(item, value["posts"], value["room"], value["title"])
+def _room(value: Any, _: Any) -> str:
+    team, channel = text(value, "team"), text(value, "channel")
+    members = [one for one in sequence(value, "channel_members") if isinstance(one, str)]
+    return f"{team} / {channel}" if team and channel else channel or ", ".join(members)
 
 
 def _integrated(value: dict[str, Any]) -> str:
@@ -972,14 +953,16 @@ FORMS = {
     ),
     "linkedin": Form(
         detect=lambda source: has_columns(source, ("CONVERSATION ID", "FROM", "TO", "DATE", "CONTENT")),
-        items=_linkedin,
-        parted=lambda _, item: [Chat(item, item.value["rows"])],
-        called=_linkedin_name,
+        items=records,
+        by=lambda row, _: string(row, "CONVERSATION ID"),
+        about=lambda _, __, rows: rows,
+        name=lambda _, rows: string(rows[0].value, "CONVERSATION ID"),
+        called=_linkedin_called,
         text=_linkedin_text,
         speaker="FROM",
         time="DATE",
         caption=(_addresses("ATTACHMENTS"),),
-        skip=lambda value, _: text(value, "IS MESSAGE DRAFT").casefold() == "yes",
+        skip=_linkedin_skip,
         sort=True,
     ),
     "mattermost": Form(
@@ -990,7 +973,12 @@ FORMS = {
             "order[] posts{}",
         ),
         items=_mattermost,
-        parted=_posts,
+        inside="posts",
+        alone=True,
+        by=_room,
+        about=lambda _, __, posts: mapping(posts[0].value) if posts else {},
+        name=lambda _, post: text(post, "channel") or _room(post, None),
+        title=lambda _, post: _room(post, None) if text(post, "team") else "",
         replies="replies",
         thread="root_id",
         says="message",

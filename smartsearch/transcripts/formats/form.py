@@ -32,7 +32,7 @@ from smartsearch.transcripts.formats.fields import (
     unwrapped,
 )
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.paths import Pick, Reads, at, path, shaped, value_of
+from smartsearch.transcripts.formats.paths import EACH, Pick, Reads, at, path, shaped, value_of
 from smartsearch.transcripts.source import Source
 
 
@@ -61,6 +61,9 @@ class Form:
     of other files than plain JSON, or of a log that is played back, `parted` the conversations of a record
     that no path leads to.
 
+    `first` leads to a message before these, "" to the conversation itself. Messages that differ in what they
+    are parted `by` are of several conversations.
+
     `name` and `title` are read of a conversation, as is `called`: what people call it is its name, but its
     title where another one of the file is called so too. For messages of the file it is the first record that
     has the shape `head`. `parent` is the id above a message, or a place in `inside`, and of such a tree the
@@ -81,6 +84,8 @@ class Form:
     parted: Callable[[Source, Item], Iterable[Chat | FormatError]] | None = None
     chats: str = ""
     inside: str = ""
+    first: str | None = None
+    by: Pick = ""
     within: str = ""
     alone: bool = False
     head: str = ""
@@ -132,7 +137,7 @@ class Form:
     @cached_property
     def _of(self) -> Any:
         """What reads each part, made once."""
-        texts = ("name", "called", "parent", "leaf", "thread", "turn", "session", "role")
+        texts = ("name", "called", "by", "parent", "leaf", "thread", "turn", "session", "role")
         found = {key: path(getattr(self, key)) for key in (*texts, "conversation", "kind", "joins", "cwd")}
         titles = [path(way) for way in (self.title if isinstance(self.title, tuple) else [self.title])]
         return SimpleNamespace(
@@ -163,7 +168,7 @@ class Form:
         if own:
             has = shaped(self.head)
             head = next((one for one in own if self.head and has(one.value)), Item({}, 0))
-            chats += [self._chat(source, head, messages) for messages in self._grouped(own)]
+            chats += self._grouped(source, head, own)
         of, known = self._of, [chat for chat in chats if isinstance(chat, Chat)]
         called = [of.called(chat.value, chat.about) if self.called else "" for chat in known]
         names, shared = iter(called), Counter(called)
@@ -184,28 +189,26 @@ class Form:
 
     def _found(self, source: Source, item: Item) -> Iterator[Chat | FormatError]:
         """The conversations of a record: those in it, or itself."""
-        held = [way for way in self.chats.split() if isinstance(at(item.value, way), list)]
-        for one in (e for way in held for e in item.elements(*way.split("/"))) if held else [item]:
+        held = [way for way in self.chats.split() if isinstance(at(item.value, way), list | dict)]
+        for one in (e for way in held for e in _elements(item, way)) if held else [item]:
             ways = [way for way in self.inside.split() if isinstance(at(one.value, way), list | dict)]
             if ways:
-                yield self._chat(source, one, [message for way in ways for message in _elements(one, way)])
+                opened = [] if self.first is None else [_step(one, self.first)]
+                listed = (message for way in ways for message in _elements(one, way))
+                yield from self._grouped(source, one, [*opened, *listed])
             elif held and isinstance(one.value, dict):
                 yield _no_chat(one, self.inside)
             elif held:
                 yield one.fault(f"{kind(one.value)} in the place of a conversation")
 
-    def _grouped(self, own: list[Item]) -> Iterable[list[Item]]:
-        """The messages of a file, those of trees by their conversation."""
-        if not self.parent:
-            return [own]
+    def _grouped(self, source: Source, item: Item, messages: Sequence[Item]) -> Iterator[Chat]:
+        """The conversation that messages are, or those that they are of."""
         groups: dict[str, list[Item]] = {}
-        for item in own:
-            known = self._of.conversation(item.value, None) if isinstance(item.value, dict) else ""
-            groups.setdefault(known, []).append(item)
-        return groups.values()
-
-    def _chat(self, source: Source, item: Item, messages: Sequence[Item]) -> Chat:
-        return Chat(item, messages, about=self.about(source, item, messages) if self.about else None)
+        for one in messages if self.by else ():
+            key = self._of.by(one.value, None) if isinstance(one.value, dict) else ""
+            groups.setdefault(key, []).append(one)
+        for held in groups.values() or [messages]:
+            yield Chat(item, held, about=self.about(source, item, held) if self.about else None)
 
     def _ordered(self, chat: Chat) -> list[tuple[Item, str]]:
         """The messages to be read, in order, with the ids of those that they stand in as replies."""
@@ -352,7 +355,7 @@ def _elements(item: Item, way: str) -> Iterator[Item]:
     """The elements of a list, or of an object: objects there have their key as `id` unless they have one."""
     held = at(item.value, way)
     if isinstance(held, dict):
-        place = f"{item.pointer}/{way}/"
+        place = f"{item.pointer}/{way}/" if way != EACH else f"{item.pointer}/"
         for key, one in held.items():
             named = one | {"id": key} if isinstance(one, dict) and not string(one, "id") else one
             yield Item(named, item.line, place + escaped(key))
@@ -371,4 +374,9 @@ def _inner(item: Item, way: str) -> Item:
     inner, own = item.value[way], string(item.value, "id")
     if own and isinstance(inner, dict) and not string(inner, "id"):
         inner = inner | {"id": own}
-    return Item(inner, item.line, f"{item.pointer}/{way}")
+    return _step(item, way)._replace(value=inner)
+
+
+def _step(item: Item, way: str) -> Item:
+    """What stands at `way` in a value, which is it itself for ""."""
+    return Item(at(item.value, way), item.line, f"{item.pointer}/{way}" if way else item.pointer)

@@ -21,9 +21,13 @@ _LOOKED_AT = 20
 """Elements of a list that a shape looks at."""
 
 
+EACH = "*"
+"""The path to a value itself, whose keys are ids."""
+
+
 def at(value: object, way: str) -> Any:
     """What one path leads to, None where it ends early."""
-    for key in way.split("/") if way else ():
+    for key in way.split("/") if way and way != EACH else ():
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
