@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -37,7 +38,8 @@ from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
-from smartsearch.systems.base import Asking, Card, Memory, Plan, Progress, Ranked, System, quietly
+from smartsearch.systems.base import Asking, Card, Memory, Plan, System, quietly
+from smartsearch.systems.baselines import Plain, Scorer
 from smartsearch.types import Corpus
 
 SHELF = "ce:"
@@ -62,8 +64,8 @@ def available(*, installed: bool = False) -> list[str]:
     """The names of the plain searches, sorted: all, or the `installed` ones, which can run."""
     return [
         name
-        for name, known in baselines.BASELINES.items()
-        if not (installed and any(map(extras.lacking, known.extras)))
+        for name, card in baselines.CARDS.items()
+        if not (installed and any(map(extras.lacking, card.extras)))
     ]
 
 
@@ -173,7 +175,7 @@ class Running:
 
     @cached_property
     def _code(self) -> str:
-        return _code(sys.modules[type(self.system).__module__])
+        return _code(self.system)
 
     def __call__(self, question: BenchQuestion) -> NDArray[np.float64]:
         """A score for each turn, shape (turns,), NaN for turns that were not found.
@@ -216,8 +218,8 @@ def _registered(name: str, llm: bool, base: Config) -> Rival:
         raise UsageError(
             f"there is no rival {name!r}", hint=f"{error.hint}; or the path of your own file, ending in .py"
         ) from error
-    if card.extra:
-        extras.require(card.extra, f"the rival {name}")
+    for extra in card.extras:
+        extras.require(extra, f"the rival {name}")
     own |= {"system": system, "llm": llm and card.llm}
     shown = systems.shown(replace(base, **own))
     return Rival(
@@ -227,19 +229,13 @@ def _registered(name: str, llm: bool, base: Config) -> Rival:
     )
 
 
-@dataclass(frozen=True)
-class _Own:
-    """A file of the user's as a plain search; `fingerprint` changes with its text."""
+def _checked(name: str, build: Callable[[Corpus], Callable[[str], Any]]) -> Callable[[Corpus], Scorer]:
+    """`build` whose scorer checks that each answer has one number per turn."""
 
-    card: Card
-    fingerprint: str
-    build: Callable[[Corpus], Callable[[str], Any]]
-
-    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:  # noqa: ARG002
-        """Its scorer; checks that each answer has one number per turn."""
-        turns, name = len(corpus.corpus.turns), self.card.name
+    def built(corpus: Corpus) -> Scorer:
+        turns = len(corpus.turns)
         with _named(name):
-            answer = self.build(corpus.corpus)
+            answer = build(corpus)
 
         def score(question: str) -> NDArray[np.float64]:
             with _named(name):
@@ -252,15 +248,14 @@ class _Own:
                 raise InputError(said, hint="-inf puts a turn last", kind="rival")
             return scores
 
-        return baselines.Scored(score)
+        return score
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
-        """Unused: scores are read from its memory."""
-        raise NotImplementedError
+    return built
 
 
-def _code(module: ModuleType) -> str:
+def _code(system: System) -> str:
     """The source of a system: its file, or all files of its folder."""
+    module = import_module(systems.SYSTEMS.get(system.card.name, type(system).__module__))
     if not hasattr(module, "__path__"):
         return inspect.getsource(module)
     files = sorted(path for folder in module.__path__ for path in Path(folder).glob("*.py"))
@@ -277,7 +272,7 @@ def _reranked(name: str, config: Config, _tools: Tools) -> System:
     ranker = Ranker("ce", refs["crossencoder"], config.cores, 0)
     folder = ranker.check()
 
-    def build(corpus: Corpus) -> Callable[[str], Any]:
+    def build(corpus: Corpus) -> Scorer:
         lexical = baselines.bm25_date(corpus)
 
         def score(question: str) -> NDArray[np.float64]:
@@ -292,7 +287,7 @@ def _reranked(name: str, config: Config, _tools: Tools) -> System:
 
     revision = store.info("crossencoder", refs["crossencoder"], folder).revision
     about = f"the cross-encoder {model} over the best {RERANKED} of BM25 with neighbours and dates"
-    return _Own(Card(name, about), digest(model, revision), build)
+    return Plain(Card(name, about), _checked(name, build), digest(model, revision))
 
 
 def _own(name: str) -> Rival:
@@ -306,7 +301,8 @@ def _own(name: str) -> Rival:
     if not callable(build):
         hint = "def build(corpus): returns a function from a question to one score per turn"
         raise InputError(f"{path} is no rival: it defines no function build", hint=hint, kind="rival")
-    own = _Own(Card(title, str(path)), digest(path.read_text(encoding="utf-8")), build)
+    text = path.read_text(encoding="utf-8")
+    own = Plain(Card(title, str(path)), _checked(title, build), digest(text))
     return Rival(title, lambda _config, _tools: own)
 
 

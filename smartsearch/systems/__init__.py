@@ -1,4 +1,4 @@
-"""The memory systems, by name. A new one is a module with `card` and `load`, and a line here."""
+"""The memory systems, by name. A new one is a module with `CARDS` and `load`, and a line here."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ if TYPE_CHECKING:
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.base import Asking, Card, Memory, Module, System
 
-_BASELINES = "smartsearch.systems.baselines"
 SYSTEMS = {
     "smartsearch": "smartsearch.systems.smartsearch",
     "fixed": "smartsearch.systems.fixed",
-    "bm25": _BASELINES,
-    "bm25_neighbours": _BASELINES,
-    "bm25_date": _BASELINES,
-    "minilm": _BASELINES,
-    "minilm_date": _BASELINES,
-    "bm25_minilm_rrf": _BASELINES,
-    "grep": _BASELINES,
-    "full_context": _BASELINES,
+    **dict.fromkeys(
+        (
+            *("bm25", "bm25_neighbours", "bm25_date", "minilm", "minilm_date", "bm25_minilm_rrf"),
+            *("grep", "full_context"),
+        ),
+        "smartsearch.systems.baselines",
+    ),
     "xmemory": "smartsearch.systems.xmemory",
     "qrmem": "smartsearch.systems.qrmem",
     "qrranker": "smartsearch.systems.qrranker",
@@ -60,7 +58,7 @@ def _module(name: str) -> Module:
 
 def card(name: str) -> Card:
     """The card of the system of that name. Raises ConfigError for an unknown name."""
-    return _module(name).card(name)
+    return _module(name).CARDS[name]
 
 
 def shown(config: Config) -> str:
@@ -84,7 +82,7 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     Raises ConfigError, ModelError, and SmartsearchError (kind "package") where an extra is not installed.
     """
     check(config)
-    if extra := card(config.system).extra:
+    for extra in card(config.system).extras:
         extras.require(extra, f"--system {config.system}")
     return _module(config.system).load(config, tools)
 

@@ -1,6 +1,6 @@
 """What a memory system is: it may prepare transcripts, and it finds the turns that answer a question.
 
-A system is a module with `card` and `load`, and a line in the table of `smartsearch/systems/__init__.py`.
+A system is a module with `CARDS` and `load`, and a line in the table of `smartsearch/systems/__init__.py`.
 Then `--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `bench`.
 """
 
@@ -42,7 +42,7 @@ def quietly(_done: int, _of: int) -> None:
 class Card:
     """What a system is, known before it is loaded.
 
-    `extra` is the extra of the install that it needs. `whole` says that it reads every turn: large
+    `extras` are those of the install that it needs. `whole` says that it reads every turn: large
     transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
     user's cache. `graph` says that its answers have a graph where one is asked for. `llm` says that a
     language model takes its paper's place in it where the config asks for that: it is an `Asking` then.
@@ -54,7 +54,7 @@ class Card:
     paper: str = ""
     needs: Needs = "none"
     fidelity: Fidelity = "rule"
-    extra: str = ""
+    extras: tuple[str, ...] = ()
     whole: bool = True
     keeps: bool = False
     graph: bool = False
@@ -227,8 +227,8 @@ class Module(Protocol):
     It may have `shown(config)`, the name in tables where the card does not tell it.
     """
 
-    def card(self, name: str) -> Card:
-        """What the system of that name is."""
+    CARDS: Mapping[str, Card]
+    """By name, what each of its systems is."""
 
     def load(self, config: Config, tools: Callable[[Config], Tools]) -> System:
         """The system that `config` names; `tools` loads SmartSearch's models. Raises ModelError."""

@@ -21,7 +21,7 @@ from smartsearch.rank.fusion import order, rrf
 from smartsearch.rank.text import spoken_date
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
-from smartsearch.systems.base import Card, Clock, Memory, Needs, Progress, Ranked
+from smartsearch.systems.base import Card, Clock, Memory, Progress, Ranked
 from smartsearch.systems.pieces import words
 from smartsearch.text.parse import stop_words
 from smartsearch.types import Corpus, Hit, Scores, Trace
@@ -34,15 +34,6 @@ Scorer = Callable[[str], NDArray[np.float64]]
 
 CACHED_TEXTS = 100_000
 """Texts whose embeddings an Embedder keeps: 150 MB at 384 dimensions."""
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """A plain search, and the extras of the install that it needs."""
-
-    description: str
-    build: Callable[[Corpus], Scorer]
-    extras: tuple[str, ...] = ()
 
 
 def grep(corpus: Corpus) -> Scorer:
@@ -73,31 +64,25 @@ def bm25_minilm_rrf(corpus: Corpus) -> Scorer:
     return score
 
 
-def card(name: str) -> Card:
-    """What a baseline is as a system."""
-    known = BASELINES[name]
-    needs: Needs = "torch" if "hub" in known.extras else "none"
-    return Card(name, known.description, needs=needs, extra=next(iter(known.extras), ""))
-
-
 @dataclass(frozen=True)
 class Scored:
-    """The memory of a baseline: a scorer over all turns."""
+    """The memory of a plain search: a scorer over all turns."""
 
     score: Scorer
     fingerprint: str = ""
 
 
 @dataclass(frozen=True)
-class Baselined:
-    """A baseline as a system."""
+class Plain:
+    """A plain search as a system; `build` makes the scorer of a corpus."""
 
     card: Card
+    build: Callable[[Corpus], Scorer]
     fingerprint: str = ""
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """Its scorer over all turns."""
-        return Scored(BASELINES[self.card.name].build(corpus.corpus))
+        return Scored(self.build(corpus.corpus))
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns with a score above zero, best first, ties in corpus order."""
@@ -112,11 +97,6 @@ class Baselined:
             for rank, i in enumerate(found, start=1)
         ]
         return Ranked(hits, Trace(candidates=len(found), timing_ms=clock.spent))
-
-
-def load(config: Config, tools: Callable[[Config], Tools]) -> System:
-    """The baseline that the config names; it needs none of SmartSearch's models."""
-    return Baselined(card(config.system))
 
 
 @lru_cache(maxsize=200_000)
@@ -253,43 +233,59 @@ def _of(
 
 bm25_turns, bm25_date = _of(bm25), _of(bm25, dated, 0.5, 0.3)
 """Without and with what most helps it: neighbours, as a reply rarely repeats what was asked, and dates."""
-BASELINES = {
-    "bm25": Baseline(
+
+
+def _plain(name: str, summary: str, build: Callable[[Corpus], Scorer], *extras: str) -> Plain:
+    return Plain(Card(name, summary, needs="torch" if "hub" in extras else "none", extras=extras), build)
+
+
+BASELINES = (
+    _plain(
+        "bm25",
         "BM25 (bm25s, k1 1.5, b 0.75) over the lemmas of `speaker: text caption`, no stop words",
         bm25_turns,
-        ("bench",),
+        "bench",
     ),
-    "bm25_date": Baseline(
-        "BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, ("bench",)
-    ),
-    "bm25_minilm_rrf": Baseline(
+    _plain("bm25_date", "BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, "bench"),
+    _plain(
+        "bm25_minilm_rrf",
         "reciprocal rank fusion, k 60 and equal weights, of bm25 and minilm",
         bm25_minilm_rrf,
-        ("bench", "hub"),
+        *("bench", "hub"),
     ),
-    "bm25_neighbours": Baseline(
+    _plain(
+        "bm25_neighbours",
         "BM25 plus 0.5 of the previous turn's score and 0.3 of the next one's, within the session",
         _of(bm25, spoken, 0.5, 0.3),
-        ("bench",),
+        "bench",
     ),
-    "full_context": Baseline(
+    _plain(
+        "full_context",
         "every turn in corpus order, whatever the question",
         _of(lambda texts: lambda _question: np.arange(len(texts), 0, -1, dtype=np.float64)),
     ),
-    "grep": Baseline(
+    _plain(
+        "grep",
         "number of distinct question words (3 letters or more, no stop words) in `speaker: text caption`",
         grep,
     ),
-    "minilm": Baseline(
+    _plain(
+        "minilm",
         "all-MiniLM-L6-v2, cosine of mean-pooled embeddings of the question and `speaker: text caption`",
         _of(cosine),
-        ("hub",),
+        "hub",
     ),
-    "minilm_date": Baseline(  # on LoCoMo-10 66.6% of the gold in the first 62, 61.9% with BM25's shares
+    _plain(  # on LoCoMo-10 66.6% of the gold in the first 62, 61.9% with BM25's shares
+        "minilm_date",
         "minilm over `8 May 2023 speaker: text caption`, plus 0.25 of the previous turn's score and 0.15 of "
         "the next one's",
         _of(cosine, dated, 0.25, 0.15),
-        ("hub",),
+        "hub",
     ),
-}
-"""By name, sorted."""
+)
+CARDS = {plain.card.name: plain.card for plain in BASELINES}
+
+
+def load(config: Config, tools: Callable[[Config], Tools]) -> System:
+    """The plain search that the config names; it needs none of SmartSearch's models."""
+    return next(plain for plain in BASELINES if plain.card.name == config.system)

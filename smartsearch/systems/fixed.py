@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,24 +17,22 @@ if TYPE_CHECKING:
     from smartsearch.systems.base import System
 
 
-def card(_name: str) -> Card:
-    """What it is as a system."""
-    return Card(
-        "fixed", "turns that contain the question, or a line of it, as it stands", whole=False, uncut=True
-    )
+CARD = Card(
+    "fixed", "turns that contain the question, or a line of it, as it stands", whole=False, uncut=True
+)
+CARDS = {CARD.name: CARD}
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """The system; it needs none of SmartSearch's models."""
-    return Fixed(card(config.system))
+    return Fixed()
 
 
-@dataclass(frozen=True)
 class Fixed:
     """The system: each line of a question is looked for, whatever its case unless it has a capital."""
 
-    card: Card
-    fingerprint: str = ""
+    card = CARD
+    fingerprint = ""
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """Nothing."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from smartsearch import systems
 from smartsearch.config import Config
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems import memorag
 from smartsearch.systems.base import quietly
-from smartsearch.systems.memorag.clues import MOST, Built, Clues, clue_terms
+from smartsearch.systems.memorag import notes
+from smartsearch.systems.memorag.notes import MOST, NOTHING, Clues, Memory
+from smartsearch.systems.memorag.search import System, clue_terms
 from smartsearch.types import Corpus
 from tests import conftest
 from tests.cli.fakes import STOP, words
@@ -26,7 +30,11 @@ TALK = (
 )
 
 
-DRAFTED = Clues(items=("I bought a kayak, Bruno built the shed.", "kayak: Bruno"))
+def drafted(*items, draft=""):
+    return Clues(kind="answers", items=list(items), draft=draft)
+
+
+DRAFTED = drafted("I bought a kayak, Bruno built the shed.", "kayak: Bruno")
 
 
 class Nouns(planted.Statements):
@@ -38,29 +46,21 @@ def tools(config, *, cache=True):
     return replace(planted.tools(config), parser=Nouns())
 
 
-class Scripted:
-    """A memory that always drafts the same."""
-
-    built, about, fingerprint = Built(), "scripted", "0"
-
-    def __init__(self, clues):
-        self.drafted = clues
-
-    def clues(self, question):
-        return self.drafted
-
-
-class Drafting(memorag.System):
-    """MemoRAG whose memory always drafts the same."""
+class Drafting(System):
+    """MemoRAG whose memory always drafts what stands in the place of its asker."""
 
     def prepare(self, corpus, folder, progress):
-        return Scripted(self.asker)
+        return Memory("", "scripted")
+
+
+@pytest.fixture(autouse=True)
+def scripted(monkeypatch):
+    monkeypatch.setattr(notes, "clues", lambda memory, question, asker: (asker, ""))
 
 
 def made(clues=DRAFTED, turns=None, **settings):
     config = Config(system="memorag", **settings)
-    card = replace(memorag.CARD, needs="none")
-    system = Drafting(tools(config), config, "gist", "0", clues, card)
+    system = Drafting(replace(memorag.CARD, needs="none"), tools(config), config, "0", clues)
     haystack = Haystack(Corpus(tuple(turns))) if turns is not None else conftest.haystack(*TALK)
     return system, haystack, system.prepare(haystack, None, quietly)
 
@@ -75,7 +75,7 @@ def test_a_clue_finds_a_turn_that_shares_no_word_with_the_question():
     assert result.system == "memorag"
     [found] = [hit for hit in result.hits if hit.turn.speaker == "Ben"]
     assert {(term.text, term.kind, term.weight) for term in found.terms} == {("Bruno", "CLUE", 2.0)}
-    plain = answer(Clues(), semantic="off", hops=1, prf=False, truncate="none")
+    plain = answer(NOTHING, semantic="off", hops=1, prf=False, truncate="none")
     assert not any(hit.turn.speaker == "Ben" for hit in plain.hits)
     assert result.trace.own["drafted"] == 2
 
@@ -103,10 +103,10 @@ def test_clues_only_search_in_the_question_s_place():
 
 
 def test_a_memory_that_knows_nothing_leaves_the_question_and_says_so():
-    only = answer(Clues(), memorag_clues="only")
+    only = answer(NOTHING, memorag_clues="only")
     assert "the memory had no clue: the question alone was searched" in only.trace.degraded
     assert only.trace.own["clues"] == "with the question"
-    assert not answer(Clues()).trace.degraded
+    assert not answer(NOTHING).trace.degraded
 
 
 def test_only_turns_that_may_be_found_are_found():
@@ -122,8 +122,8 @@ def test_a_clue_is_read_as_a_question_is_and_names_weigh_most():
     terms = clue_terms("Mara repaired flute", {"mara"}, Nouns(), Config())
     assert [(term.text, term.weight) for term in terms] == [("repaired", 2.0), ("flute", 2.0)]
     assert {(term.kind, term.source) for term in terms} == {("CLUE", "Mara repaired flute")}
-    assert Clues(items=("a b", "A  b", "", *"cdefghij"), draft="a b").texts == ("A b", *"cdefg")
-    assert len(Clues(items=tuple("abcdefghij")).texts) == MOST
+    assert drafted("a b", "A  b", "", *"cdefghij", draft="a b").texts == ("A b", *"cdefg")
+    assert len(drafted(*"abcdefghij").texts) == MOST
 
 
 def test_a_verb_of_a_clue_weighs_little(parser):
@@ -134,7 +134,7 @@ def test_a_verb_of_a_clue_weighs_little(parser):
 
 
 def test_the_reader_is_given_turns_and_no_clue(run, chats, monkeypatch):
-    clues = Clues(items=("the zebra of Oscar",), draft="Oscar is a zebra")
+    clues = drafted("the zebra of Oscar", draft="Oscar is a zebra")
     monkeypatch.setattr(memorag, "load", lambda config, tools: made(clues)[0])
     told = run("answer", "What is the dog called?", "chat.txt", "--system", "memorag", "--show-prompt").out
     assert "Oscar" in told

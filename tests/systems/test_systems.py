@@ -150,7 +150,7 @@ def test_a_stranger_is_a_module_and_a_line(talk, monkeypatch):
 
     stranger = Stranger()
     module = ModuleType("stranger")
-    module.card = lambda name: stranger.card
+    module.CARDS = {"stranger": stranger.card}
     module.load = lambda config, tools: stranger
     monkeypatch.setitem(sys.modules, "stranger", module)
     monkeypatch.setitem(systems.SYSTEMS, "stranger", "stranger")

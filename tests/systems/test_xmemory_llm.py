@@ -20,8 +20,9 @@ from smartsearch.llm import LLMError
 from smartsearch.models import loading
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import quietly
+from smartsearch.systems.kept import Note
 from smartsearch.systems.xmemory import prompts, roles
-from smartsearch.systems.xmemory.store import Note, Store
+from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Corpus, Turn
 from tests.llm_server import said, says, shape, status
 from tests.systems.planted import chat, session, tools

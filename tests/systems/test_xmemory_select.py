@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smartsearch.systems.xmemory.constants import AUTHORS
 from smartsearch.systems.xmemory.select import Choice, edges, gate, representatives, step_scores
+from smartsearch.systems.xmemory.settings import AUTHORS
 
 
 def units(count, dimensions=6, seed=0):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from smartsearch.systems.xmemory import themes as module
-from smartsearch.systems.xmemory.constants import AUTHORS, OURS
+from smartsearch.systems.xmemory.settings import AUTHORS, OURS
 from smartsearch.systems.xmemory.themes import Themes, clusters, coherence, sparsity, worth
 
 E1, E2, E3 = np.eye(3)

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property, partial
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError
 from smartsearch.llm import Asker, LLMError, rough_tokens
+from smartsearch.systems import kept
 from smartsearch.systems.base import Plan, Progress
-from smartsearch.systems.memorag.clues import MOST, Built, Clues, Kind
-from smartsearch.systems.memorag.records import Records
+from smartsearch.systems.kept import Note
 from smartsearch.systems.memorag.settings import set_in
 from smartsearch.systems.pieces import digest, segmented
 from smartsearch.systems.roles import Role, Shape, foretold, in_turn
-from smartsearch.types import Turn
+from smartsearch.types import Turn, fold
 
 PIECE = 2400
 """Tokens of the chats, or of notes, that one note is made of."""
@@ -29,10 +28,16 @@ LONGEST = 8 * PIECE
 """Characters of a piece: a turn that is longer makes several."""
 AT_ONCE = 16
 """Notes after which those so far are in the file."""
+KIND = "notes"
+"""What they are called there."""
 DRAFT = 600
 """Tokens of a reply with clues, at most; and what a context must have for them and for the question."""
 FRAME = 300
 """Tokens of a context for the task and the question."""
+MOST = 6
+"""Clues that are searched, at most."""
+LONGEST_CLUE = 300
+"""Characters of a clue."""
 
 _DATA = (
     "The user's first message is one JSON object. What it quotes was said in chats, by anyone: whatever it "
@@ -51,39 +56,58 @@ used there, with the names, things, places and dates that you remember:
 - draft: the answer as far as you remember it, in a sentence; "" if you do not."""
 
 
-class Note(Shape):
+class Noted(Shape):
     """What a language model writes down of a piece."""
 
     text: str
 
 
-class Drafted(Shape):
-    """The staging answer as a language model gives it."""
+class Clues(Shape):
+    """The staging answer as a language model gives it: `items` of one kind and, if any, a `draft`.
 
-    kind: Kind
+    The kinds: clues to an answer, surrogate queries for evidence that is spread, key points of a summary.
+    """
+
+    kind: Literal["answers", "queries", "points"]
     items: list[str]
     draft: str
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What is searched: the draft and the items, each once."""
+        said = (" ".join(text.split())[:LONGEST_CLUE] for text in (self.draft, *self.items))
+        return tuple({fold(text): text for text in said if text}.values())[:MOST]
 
-def _lacking(found: Drafted) -> str:
-    said = any(text.strip() for text in (found.draft, *found.items))
-    return "" if said else "there is neither clue nor draft"
+
+NOTHING = Clues(kind="answers", items=[], draft="")
 
 
-NOTE = Role(_NOTE, Note, PIECE)
-CLUES = Role(_CLUES, Drafted, DRAFT, _lacking)
+def _lacking(found: Clues) -> str:
+    return "" if found.texts else "there is neither clue nor draft"
+
+
+NOTE = Role(_NOTE, Noted, PIECE)
+CLUES = Role(_CLUES, Clues, DRAFT, _lacking)
 ROLES: tuple[Role[Any], ...] = (NOTE, CLUES)
 """Where one changes, memories are made anew."""
 
 
-class Notes:
-    """What a language model drafts clues from: `text`, the notes of the chats, or all of them."""
+@dataclass(frozen=True)
+class Memory:
+    """What a language model drafts clues from: `text`, the notes of the chats, or all of them.
 
-    def __init__(self, text: str, parts: Sequence[str], built: Built, asker: Asker, about: str) -> None:
-        self.text, self.parts, self.built, self.about = text, parts, built, about
-        self._asker = asker
+    `parts` are the notes of the pieces. To make it, `new` notes were written, `gone` ones forgotten, and
+    `failed` pieces stand there shortened and are not kept.
+    """
 
-    @cached_property
+    text: str
+    about: str
+    parts: tuple[str, ...] = ()
+    new: int = 0
+    gone: int = 0
+    failed: int = 0
+
+    @property
     def fingerprint(self) -> str:
         """A digest of the text."""
         return digest(self.text)
@@ -97,56 +121,59 @@ class Notes:
         """The notes; they are of many turns."""
         return [{"level": "note", "text": text, "source": "llm", "turn": -1} for text in self.parts]
 
-    def clues(self, question: str) -> Clues:
-        """The staging answer; without one where the model gives none that can be used. Raises LLMError."""
-        try:
-            # All before the question is the same for each, so that servers can keep it.
-            found = CLUES.reply(self._asker, _quoted(memory=self.text), f"Question: {question}")
-        except LLMError as error:
-            if error.general:
-                raise
-            return Clues(fault=f"the language model gave no clues ({error.message})")
-        return Clues(found.kind, tuple(found.items), found.draft)
+
+def clues(memory: Memory, question: str, asker: Asker) -> tuple[Clues, str]:
+    """The staging answer, or where the model gives none that can be used, why. Raises LLMError."""
+    try:
+        # All before the question is the same for each, so that servers can keep it.
+        return CLUES.reply(asker, _quoted(memory=memory.text), f"Question: {question}"), ""
+    except LLMError as error:
+        if error.general:
+            raise
+        return NOTHING, f"the language model gave no clues ({error.message})"
 
 
-def gist(turns: Sequence[Turn], path: Path | None, asker: Asker, config: Config, progress: Progress) -> Notes:
+def gist(
+    turns: Sequence[Turn], store: kept.Notes, asker: Asker, config: Config, progress: Progress
+) -> Memory:
     """Notes of all pieces of the chats, and notes of notes until they fit the context.
 
     A piece whose note fails stands with its first words in its place, and is not kept.
     Raises LLMError where every other would fail too, CacheError.
     """
-    records = Records(path)
-    pieces = _pieces(turns)
-    first = notes = _noted(pieces, records, asker, config, progress)
+    pieces, before = _pieces(turns), store.notes(KIND).keys()
+    used = set(pieces)
+    first = notes = _noted(pieces, store, asker, config, progress)
     while len(notes) > 1 and rough_tokens("\n".join(notes)) > room(config):
-        notes = _noted(_groups(notes), records, asker, config, progress)
-    failed = sum(records.get(digest(text)) is None for text in pieces)
-    built = Built(records.new, records.gone, failed)
-    records.save()
-    about = f"notes by {asker.endpoint.model}, about 1:{set_in(config).memorag_ratio}"
-    return Notes("\n".join(notes), first if len(notes) > 1 else notes, built, asker, about)
+        groups = _groups(notes)
+        used |= set(groups)
+        notes = _noted(groups, store, asker, config, progress)
+    held, wanted = store.notes(KIND).keys(), set(map(digest, used))
+    store.forget(KIND, held - wanted)
+    return Memory(
+        "\n".join(notes),
+        f"notes by {asker.endpoint.model}, about 1:{set_in(config).memorag_ratio}",
+        tuple(first if len(notes) > 1 else notes),
+        len(held - before),
+        len(held - wanted),
+        sum(digest(text) not in held for text in pieces),
+    )
 
 
-def long(turns: Sequence[Turn], asker: Asker, config: Config) -> Notes:
+def long(turns: Sequence[Turn], asker: Asker, config: Config) -> Memory:
     """All of the chats, for a context that holds them. Raises InputError for one that does not."""
     text, most = "\n".join(turn.rendered for turn in turns), set_in(config).memorag_context
     if (tokens := rough_tokens(text)) > room(config):
         said = f"the chats are about {tokens:,} tokens, more than the context holds ({most:,})"
         hint = "--set memorag=gist, fewer files, or SMARTSEARCH_MEMORAG_CONTEXT for a model that reads more"
         raise InputError(said, hint=hint, kind="context")
-    return Notes(text, [], Built(), asker, f"all the chats in the context of {asker.endpoint.model}")
+    return Memory(text, f"all the chats in the context of {asker.endpoint.model}")
 
 
-def plan(
-    turns: Sequence[Turn], path: Path | None, asker: Asker, config: Config, tier: str
-) -> tuple[Plan, Plan]:
-    """What making the memory would send, and what a question would."""
-    if tier == "long":
-        held = rough_tokens(long(turns, asker, config).text) if turns else 0
-        return Plan(), foretold([(CLUES, 1, held)])
-    records = Records(path)
-    pieces = _pieces(turns)
-    lacking = [text for text in pieces if records.get(digest(text)) is None]
+def plan(turns: Sequence[Turn], store: kept.Notes, config: Config) -> tuple[Plan, Plan]:
+    """What making the notes would send, and what a question would."""
+    pieces, held = _pieces(turns), store.notes(KIND)
+    lacking = [text for text in pieces if digest(text) not in held]
     ratio = set_in(config).memorag_ratio
     calls, quoted = len(lacking), sum(map(rough_tokens, lacking))
     share = sum(map(rough_tokens, pieces)) // ratio
@@ -179,18 +206,20 @@ def _groups(notes: Sequence[str]) -> list[str]:
 
 
 def _noted(
-    pieces: Sequence[str], records: Records, asker: Asker, config: Config, progress: Progress
+    pieces: Sequence[str], store: kept.Notes, asker: Asker, config: Config, progress: Progress
 ) -> list[str]:
     """The note of each piece, as far as they are not held asked for, several at a time."""
-    lacking = [text for text in dict.fromkeys(pieces) if records.get(digest(text)) is None]
-    jobs = {text: partial(_note, asker, text, _words(text, config)) for text in lacking}
+    held = store.notes(KIND)
+    jobs = {
+        digest(text): partial(_note, asker, text, _words(text, config))
+        for text in pieces
+        if digest(text) not in held
+    }
     for replies in in_turn(asker, jobs, AT_ONCE, progress):
-        for text, reply in replies.items():
-            if isinstance(reply, str):
-                records.put(digest(text), reply)
-        records.save(whole=False)
-    held = ((text, records.get(digest(text))) for text in pieces)
-    return [note or " ".join(text.split()[: _words(text, config)]) for text, note in held]
+        store.note(KIND, {key: Note(reply) for key, reply in replies.items() if isinstance(reply, str)})
+    held = store.notes(KIND)
+    found = ((text, held.get(digest(text))) for text in pieces)
+    return [note.value if note else " ".join(text.split()[: _words(text, config)]) for text, note in found]
 
 
 def _words(text: str, config: Config) -> int:
@@ -203,7 +232,7 @@ def _note(asker: Asker, text: str, words: int) -> str:
     return " ".join(role.reply(asker, _quoted(chats=text, words=words)).text.split())
 
 
-def _too_long(words: int, note: Note) -> str:
+def _too_long(words: int, note: Noted) -> str:
     """What is wrong with a note: it must get shorter at each level, or notes of notes never fit."""
     said = len(note.text.split())
     return "" if 0 < said <= 2 * words else f"text has {said} words, and {words} are wanted at most"

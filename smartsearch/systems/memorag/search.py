@@ -2,59 +2,127 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Container
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from smartsearch.config import Config
+from smartsearch.llm import Asker, rough_tokens
 from smartsearch.models.tools import Tools
 from smartsearch.rank.fusion import order, rrf
 from smartsearch.rank.meaning import dense_search
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
 from smartsearch.retrieve.hops import Evidence
-from smartsearch.systems.base import Clock, Ranked
-from smartsearch.systems.memorag.clues import Clues, clue_terms
-from smartsearch.systems.memorag.notes import Notes
+from smartsearch.systems import base
+from smartsearch.systems.base import Card, Clock, Plan, Progress, Ranked
+from smartsearch.systems.kept import Notes, alone_in
+from smartsearch.systems.memorag import notes
+from smartsearch.systems.memorag.notes import Clues, Memory
 from smartsearch.systems.memorag.settings import set_in
+from smartsearch.systems.pieces import digest
+from smartsearch.systems.roles import foretold, identity
 from smartsearch.systems.smartsearch import pipeline
+from smartsearch.text.parse import Parser
 from smartsearch.types import Hit, HopTrace, Query, Term, fold
 
+CLUE = "CLUE"
+"""The kind of a term that a clue gave."""
+HEAVY, LIGHT = 2.0, 0.5
+"""What a name or noun of a clue weighs, and any other word of it; the paper has no weights."""
+_LIGHT_KINDS = frozenset(("VERB", "TOKEN"))
 STEP = "clue"
 """What a clue's step is called among the hops."""
 
 
-def search(
-    question: str, haystack: Haystack, memory: Notes, config: Config, tools: Tools, tier: str
-) -> Ranked:
-    """The turns that the memory's clues and the question find, best first.
+@dataclass(frozen=True)
+class System:
+    """MemoRAG with a language model, and SmartSearch's models for what clues find."""
 
-    A clue is searched and never a hit. `tier` is the kind of the memory.
-    """
-    clock = Clock()
-    with clock("parse"):
-        clues = memory.clues(question)
-    way = set_in(config).memorag_clues
-    only = way != "with" and bool(clues.texts)
-    find = alone if only else beside
-    result = find(question, clues, haystack, config, tools)
-    spent = result.trace.timing_ms
-    spent = spent | {"parse": spent.get("parse", 0.0) + clock.spent["parse"]}
-    wanted = clues.texts or way == "with"
-    fault = clues.fault or ("" if wanted else "the memory had no clue")
-    noted = [f"{fault}: the question alone was searched"] if fault else []
-    own = {
-        "memory": tier,
-        "about": memory.about,
-        "fidelity": "approximate",
-        "clues": way if only else "with the question",
-        "kind": clues.kind,
-        "drafted": len(clues.texts),
-        "new_pieces": memory.built.new,
-        "gone_pieces": memory.built.gone,
-        "failed_pieces": memory.built.failed,
-    }
-    trace = replace(result.trace, timing_ms=spent, degraded=(*result.trace.degraded, *noted), own=own)
-    return replace(result, trace=trace, confidence=None, weak=False)
+    card: Card
+    tools: Tools
+    config: Config
+    fingerprint: str
+    asker: Asker
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> base.Memory:
+        """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
+        turns = corpus.corpus.turns
+        with alone_in(folder, self._name) as path:
+            if self._long:
+                return notes.long(turns, self.asker, self.config)
+            with closing(Notes(path)) as store:
+                return notes.gist(turns, store, self.asker, self.config, progress)
+
+    def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
+        """What `prepare` would send, and what a question would."""
+        turns = corpus.corpus.turns
+        if self._long:
+            text = notes.long(turns, self.asker, self.config).text
+            return Plan(), foretold([(notes.CLUES, 1, rough_tokens(text))])
+        path = folder / self._name if folder else None
+        with closing(Notes(path if path and path.exists() else None)) as store:
+            return notes.plan(turns, store, self.config)
+
+    def search(self, question: str, corpus: Haystack, memory: base.Memory, config: Config) -> Ranked:
+        """The turns that the memory's clues and the question find, best first.
+
+        A clue is searched and never a hit.
+        """
+        assert isinstance(memory, Memory)
+        clock = Clock()
+        with clock("parse"):
+            clues, fault = notes.clues(memory, question, self.asker)
+        way = set_in(config).memorag_clues
+        only = way != "with" and bool(clues.texts)
+        find = alone if only else beside
+        result = find(question, clues, corpus, config, self.tools)
+        spent = result.trace.timing_ms
+        spent = spent | {"parse": spent.get("parse", 0.0) + clock.spent["parse"]}
+        fault = fault or ("" if clues.texts or way == "with" else "the memory had no clue")
+        noted = [f"{fault}: the question alone was searched"] if fault else []
+        own = {
+            "memory": set_in(self.config).memorag,
+            "about": memory.about,
+            "fidelity": "approximate",
+            "clues": way if only else "with the question",
+            "kind": clues.kind,
+            "drafted": len(clues.texts),
+            "new_pieces": memory.new,
+            "gone_pieces": memory.gone,
+            "failed_pieces": memory.failed,
+        }
+        trace = replace(result.trace, timing_ms=spent, degraded=(*result.trace.degraded, *noted), own=own)
+        return replace(result, trace=trace, confidence=None, weak=False)
+
+    @property
+    def _long(self) -> bool:
+        return set_in(self.config).memorag == "long"
+
+    @property
+    def _name(self) -> str:
+        return f"{self.fingerprint}.sqlite"
+
+
+def opened(card: Card, config: Config, tools: Tools) -> System:
+    """MemoRAG with these models and the config's language model. Raises LLMError."""
+    model, own = base.asker(config), set_in(config)
+    assert model is not None
+    settings = [own.memorag, own.memorag_ratio, own.memorag_context, *identity(model, notes.ROLES)]
+    fingerprint = digest(json.dumps([*settings, config.redact, 2]), 8)
+    return System(card, tools, config, fingerprint, model)
+
+
+def clue_terms(clue: str, known: Container[str], parser: Parser, config: Config) -> tuple[Term, ...]:
+    """The terms of a clue that are not among the `known`, folded, each with the clue as its source."""
+    return tuple(
+        replace(term, kind=CLUE, weight=LIGHT if term.kind in _LIGHT_KINDS else HEAVY, source=clue)
+        for term in parser.parse(clue, config).terms
+        if fold(term.text) not in known
+    )
 
 
 def beside(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Ranked:

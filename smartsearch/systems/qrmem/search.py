@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
@@ -14,8 +15,8 @@ from smartsearch.rank.fusion import Ranking
 from smartsearch.rank.lift import promoted
 from smartsearch.rank.scorer import Scorer
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
-from smartsearch.systems.base import Clock, Ranked
-from smartsearch.systems.pieces import Segments
+from smartsearch.systems.base import Card, Clock, Memory, Plan, Progress, Ranked
+from smartsearch.systems.pieces import Segments, digest, segmented
 from smartsearch.systems.qrmem import rules
 from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
@@ -32,63 +33,91 @@ NAME, RULE = "qrmem", "qrmem-rule"
 ENTITY = "ENTITY"
 
 
-def search(
-    question: str,
-    haystack: Haystack,
-    memory: Segments,
-    config: Config,
-    tools: Tools,
-    way: str,
-    asker: Asker | None = None,
-) -> Ranked:
-    """The turns of the segments that the walk reached, best first.
+@dataclass(frozen=True)
+class System:
+    """The method of the paper, walked in one `way`, a value of `--set qrmem`.
 
-    `way` is a value of `--set qrmem`. With an `asker` a model makes the graph and says what is lacking.
+    `asker` asks its language model, which makes the graph and says what is lacking; else rules stand in.
     """
-    clock = Clock()
-    with clock("retrieve"):
-        near = rules.nearest(question, haystack, config, tools)
-        query = tools.parser.parse(question, config)
-        scope = rules.scope([hit.index for hit in near.hits], haystack, memory, set_in(config).qrmem_scope)
-        asked = Asked(query, haystack, memory, scope, config, tools, way)
-        scorers = {name: tools.scorers[name].once() for name in config.rank if name in tools.scorers}
-        roles = None
-        if asker:
-            from smartsearch.systems.qrmem.roles import Roles
 
-            roles = Roles(asker, asked)
-        made = roles.related() if roles else rules.related(asked)
-        entities = made.meant(term.text for term in query.terms)
-        route = Route(())
-        if scope:
-            trials = set_in(config).qrmem_trials
-            route = walked(rules.ground(asked, made, scorers.get("ce")), entities, way, roles, trials)
-    by_rule = ["qrmem by rule: no language model read the segments"] if not roles or roles.failed else []
-    name = RULE if by_rule else NAME
-    with clock("rank"):
-        ranking = ranked(asked, route, scorers)
-        hops, first = _steps(asked, route, entities)
-        hits = _hits(asked, ranking, route, first, name)
-    trace = replace(
-        near.trace,
-        terms=query.terms,
-        hops=hops,
-        candidates=len(hits),
-        timing_ms=clock.spent | dict(ranking.timing_ms),
-        models=tuple(tools.models[name] for name in ("parser", *config.rank) if name in tools.models),
-        degraded=(*near.trace.degraded, *by_rule),
-        own=_own(asked, made, route, name) | (roles.own if roles else {}),
-    )
-    return Ranked(
-        hits,
-        trace,
-        config.profile,
-        frozenset(made.facts[step.fact].sentence.turn for step in route.steps),
-        warnings=(*near.warnings, *(roles.warnings if roles else ())),
-        name=name,
-        graph=drawn(asked, made, route, entities) if config.graph else None,
-        told=(Turn(f"Answer of the one who read these segments: {route.answer}"),) if route.answer else (),
-    )
+    card: Card
+    tools: Tools
+    way: str
+    asker: Asker | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """Its way, as a run may hold several, and what it asks."""
+        if not self.asker:
+            return self.way
+        from smartsearch.systems.qrmem.prompts import ROLES
+        from smartsearch.systems.roles import identity
+
+        return f"{self.way}-{digest(repr(identity(self.asker, ROLES)), 8)}"
+
+    def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
+        """Nothing before the first question; then what one sends at most."""
+        from smartsearch.systems.qrmem.plan import plan
+
+        own = set_in(config)
+        memory = segmented(corpus.corpus.turns)
+        return Plan(), plan(corpus, memory, own.qrmem_scope, self.way, own.qrmem_trials)
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+        """The segments of all turns; the graph is the question's."""
+        return segmented(corpus.corpus.turns)
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
+        """The turns of the segments that the walk over the question's graph reached, best first."""
+        assert isinstance(memory, Segments)
+        clock, tools, own = Clock(), self.tools, set_in(config)
+        with clock("retrieve"):
+            near = rules.nearest(question, corpus, config, tools)
+            query = tools.parser.parse(question, config)
+            scope = rules.scope([hit.index for hit in near.hits], corpus, memory, own.qrmem_scope)
+            asked = Asked(query, corpus, memory, scope, config, tools, self.way)
+            scorers = {name: tools.scorers[name].once() for name in config.rank if name in tools.scorers}
+            roles = self._roles(asked)
+            made = roles.related() if roles else rules.related(asked)
+            entities = made.meant(term.text for term in query.terms)
+            route = Route(())
+            if scope:
+                ground = rules.ground(asked, made, scorers.get("ce"))
+                route = walked(ground, entities, self.way, roles, own.qrmem_trials)
+        by_rule = ["qrmem by rule: no language model read the segments"] if not roles or roles.failed else []
+        name = RULE if by_rule else NAME
+        with clock("rank"):
+            ranking = ranked(asked, route, scorers)
+            hops, first = _steps(asked, route, entities)
+            hits = _hits(asked, ranking, route, first, name)
+        trace = replace(
+            near.trace,
+            terms=query.terms,
+            hops=hops,
+            candidates=len(hits),
+            timing_ms=clock.spent | dict(ranking.timing_ms),
+            models=tuple(tools.models[name] for name in ("parser", *config.rank) if name in tools.models),
+            degraded=(*near.trace.degraded, *by_rule),
+            own=_own(asked, made, route, name) | (roles.own if roles else {}),
+        )
+        told = (Turn(f"Answer of the one who read these segments: {route.answer}"),) if route.answer else ()
+        return Ranked(
+            hits,
+            trace,
+            config.profile,
+            frozenset(made.facts[step.fact].sentence.turn for step in route.steps),
+            warnings=(*near.warnings, *(roles.warnings if roles else ())),
+            name=name,
+            graph=drawn(asked, made, route, entities) if config.graph else None,
+            told=told,
+        )
+
+    def _roles(self, asked: Asked) -> Roles | None:
+        if self.asker is None:
+            return None
+        from smartsearch.systems.qrmem.roles import Roles
+
+        return Roles(self.asker, asked)
 
 
 def walked(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
@@ -13,7 +14,7 @@ from smartsearch.rank.qrranker import QRRanker
 from smartsearch.rank.text import shown, spoken_date
 from smartsearch.rank.windows import scored_windows
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.base import Clock, Memory, Ranked
+from smartsearch.systems.base import Card, Clock, Empty, Memory, Progress, Ranked
 from smartsearch.systems.pieces import digest, first_line, keys, spans
 from smartsearch.systems.qrranker.settings import set_in
 from smartsearch.systems.smartsearch import pipeline
@@ -22,51 +23,67 @@ from smartsearch.types import Hit, ModelInfo, Turn
 SCORE = "qr"
 
 
-def search(
-    question: str,
-    haystack: Haystack,
-    memory: Memory,
-    config: Config,
-    tools: Tools,
-    ranker: QRRanker,
-    info: ModelInfo,
-) -> Ranked:
-    """The first `qr_candidates` turns of our own search by the heads, the others behind."""
-    ours, first, rest = first_turns(question, haystack, config, tools)
-    clock = Clock(dict(ours.trace.timing_ms))
-    with clock(SCORE):
-        before = notes(memory, first) if isinstance(memory, Episodes) else []
-        values = ranker.scores(question, texts(question, first, haystack, config), before)
-    read = [
-        replace(hit, scores=replace(hit.scores, more={**hit.scores.more, SCORE: float(value)}))
-        for hit, value in zip(first, values, strict=True)
-    ]
-    ranked = sorted(read, key=lambda hit: -hit.scores.more[SCORE])
-    heads = ranker.heads
-    untrained = () if heads.trained else ("the heads of qrranker were found and not trained (QRHeads)",)
-    trace = replace(
-        ours.trace,
-        timing_ms=clock.spent,
-        models=(*ours.trace.models, info),
-        degraded=(*ours.trace.degraded, *untrained),
-        own={
-            "fidelity": "approximate",
-            "trained": heads.trained,
-            "heads": len(heads.heads),
-            "layers": max(heads.by_layer()) + 1,
-            "found_on": heads.data,
-            "read": len(read),
-            "notes": len(before),
-        },
-    )
-    return Ranked(
-        [replace(hit, rank=rank) for rank, hit in enumerate((*ranked, *rest), start=1)],
-        trace,
-        config.profile,
-        frozenset(hit.index for hit in ranked if hit.scores.more[SCORE] >= config.alpha),
-        warnings=ours.warnings,
-        name=NAME if heads.trained else UNTRAINED,
-    )
+@dataclass(frozen=True)
+class System:
+    """The method of the paper with a model and its heads, over what SmartSearch finds with `tools`."""
+
+    card: Card
+    tools: Tools
+    ranker: QRRanker
+    info: ModelInfo
+    config: Config
+
+    @property
+    def notice(self) -> str:
+        """How long a question takes, where that is long."""
+        return self.ranker.notice(set_in(self.config).qr_candidates)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of its model and heads, and whether it has a memory."""
+        return digest(repr((self.info, self.ranker.heads, set_in(self.config).qr_memory)), 8)
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+        """Nothing: every question reads the transcripts. With `qr_memory` their episodes, not kept."""
+        return Episodes(corpus.corpus.turns) if set_in(self.config).qr_memory else Empty()
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
+        """The first `qr_candidates` turns of our own search by the heads, the others behind."""
+        ours, first, rest = first_turns(question, corpus, config, self.tools)
+        clock = Clock(dict(ours.trace.timing_ms))
+        with clock(SCORE):
+            before = notes(memory, first) if isinstance(memory, Episodes) else []
+            values = self.ranker.scores(question, texts(question, first, corpus, config), before)
+        read = [
+            replace(hit, scores=replace(hit.scores, more={**hit.scores.more, SCORE: float(value)}))
+            for hit, value in zip(first, values, strict=True)
+        ]
+        ranked = sorted(read, key=lambda hit: -hit.scores.more[SCORE])
+        heads = self.ranker.heads
+        untrained = () if heads.trained else ("the heads of qrranker were found and not trained (QRHeads)",)
+        trace = replace(
+            ours.trace,
+            timing_ms=clock.spent,
+            models=(*ours.trace.models, self.info),
+            degraded=(*ours.trace.degraded, *untrained),
+            own={
+                "fidelity": "approximate",
+                "trained": heads.trained,
+                "heads": len(heads.heads),
+                "layers": max(heads.by_layer()) + 1,
+                "found_on": heads.data,
+                "read": len(read),
+                "notes": len(before),
+            },
+        )
+        return Ranked(
+            [replace(hit, rank=rank) for rank, hit in enumerate((*ranked, *rest), start=1)],
+            trace,
+            config.profile,
+            frozenset(hit.index for hit in ranked if hit.scores.more[SCORE] >= config.alpha),
+            warnings=ours.warnings,
+            name=NAME if heads.trained else UNTRAINED,
+        )
 
 
 def first_turns(

@@ -23,6 +23,7 @@ CARD = Card(
     fidelity="approximate",
     whole=False,
 )
+CARDS = {CARD.name: CARD}
 EXPLAINED = 10
 """Hits of which is told what stands in them for words of the question."""
 
@@ -54,11 +55,6 @@ class SmartSearch:
         met = self.tools.static.met(answer.query, [hit.turn.said for hit in first])
         told = (replace(hit, met=words) for hit, words in zip(first, met, strict=True))
         return replace(answer, hits=(*told, *rest))
-
-
-def card(name: str) -> Card:
-    """What it is."""
-    return CARD
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> SmartSearch:

@@ -12,9 +12,8 @@ from smartsearch.systems import pieces
 from smartsearch.systems.base import Plan
 from smartsearch.systems.roles import foretold
 from smartsearch.systems.xmemory import prompts, roles
-from smartsearch.systems.xmemory.constants import OURS
 from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD
-from smartsearch.systems.xmemory.settings import without
+from smartsearch.systems.xmemory.settings import OURS, without
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 

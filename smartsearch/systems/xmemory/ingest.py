@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.rank.cache.vectors import TokenVectors, quantised
 from smartsearch.systems import pieces
 from smartsearch.systems.base import Progress
+from smartsearch.systems.kept import Note
 from smartsearch.systems.xmemory import rule
 from smartsearch.systems.xmemory.rule import Episode, Semantic
-from smartsearch.systems.xmemory.store import Note, Store
+from smartsearch.systems.xmemory.store import Store
 from smartsearch.systems.xmemory.themes import Themes
 from smartsearch.text.parse import Parser
 from smartsearch.types import Turn
@@ -23,7 +25,11 @@ from smartsearch.types import Turn
 AT_ONCE = 16
 """Episodes whose semantics are embedded together."""
 
+RUN = 12
+"""Tokens that are as one: the mean is over runs of so many, each of length 1."""
+
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+Vectors = Callable[[Sequence[str]], Sequence[TokenVectors]]
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class XMemory:
         self,
         episodes: Sequence[Episode],
         runs: Sequence[range],
-        ids: Sequence[tuple[int, ...]],
+        ids: Sequence[Sequence[int]],
         themes: Themes,
         new: int = 0,
         gone: int = 0,
@@ -201,3 +207,24 @@ def _onward(progress: Progress) -> Progress:
         progress(before + done, before + of)
 
     return tell
+
+
+def embedded(vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Unit vectors (n, dim) of `texts`; of a text without a token nothing but zeros."""
+    rows = [
+        (few.values.astype(np.float32) * few.scales[:, None]).sum(axis=0)
+        for few in map(_runs, vectors(texts))
+    ]
+    found = np.stack(rows).astype(np.float32)
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = found / np.maximum(lengths, 1e-9)
+    return unit
+
+
+def _runs(vectors: TokenVectors) -> TokenVectors:
+    """The mean of each run of tokens, of length 1."""
+    if not len(vectors.values):
+        return vectors
+    exact = vectors.values.astype(np.float32) * vectors.scales[:, None]
+    sums = np.add.reduceat(exact, np.arange(0, len(exact), RUN), axis=0)
+    return quantised(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from smartsearch.llm import Asker, LLMError
 from smartsearch.systems.xmemory import prompts
-from smartsearch.systems.xmemory.constants import OURS, Constants
 from smartsearch.systems.xmemory.ingest import XMemory
 from smartsearch.systems.xmemory.select import Choice, Gated, gate
+from smartsearch.systems.xmemory.settings import OURS, Constants
 from smartsearch.types import Turn
 
 

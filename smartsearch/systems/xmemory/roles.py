@@ -13,12 +13,13 @@ from itertools import groupby, pairwise
 from smartsearch.llm import Asker, LLMError
 from smartsearch.systems import pieces
 from smartsearch.systems.base import Progress
+from smartsearch.systems.kept import Note
 from smartsearch.systems.roles import in_turn
 from smartsearch.systems.xmemory import prompts, rule
 from smartsearch.systems.xmemory.ingest import Author
 from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD, Begins, Fact, Facts, Record
 from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
-from smartsearch.systems.xmemory.store import Kind, Note, Store
+from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 
 WINDOW = 24
@@ -130,11 +131,13 @@ class Writer(Author):
 
     def statistics(self, store: Store) -> dict[str, float]:
         """What fell back to the rule."""
-        return {f"{kind}_by_rule": count for kind, count in store.by_rule().items()}
+        made = {kind: [note.source for note in store.notes(kind).values()] for kind in rule.FALLEN}
+        made["semantics"] = [fact.source for episode, _ in store.episodes() for fact in episode.semantics]
+        return {f"{kind}_by_rule": sources.count("rule") for kind, sources in made.items()}
 
     def _noted(
         self,
-        kind: Kind,
+        kind: str,
         jobs: Mapping[str, Callable[[], Note]],
         instead: Callable[[str], Note],
         store: Store,

@@ -21,6 +21,13 @@ MOST_STATEMENTS = 8
 """Of one message: a pasted page is not a hundred facts."""
 LONGEST_STATEMENT = 400
 """Characters."""
+FALLEN = {
+    "boundaries": "windows of messages (where episodes begin)",
+    "episodes": "records of episodes",
+    "semantics": "facts",
+    "names": "names of themes",
+}
+"""What the rule does where a language model cannot."""
 
 
 @dataclass(frozen=True)

@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import json
 from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.config import Config
+from smartsearch.errors import ModelError
 from smartsearch.models.tools import Tools
 from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.base import Clock, Ranked
-from smartsearch.systems.xmemory.constants import OURS, Constants
-from smartsearch.systems.xmemory.ingest import Embed, XMemory
-from smartsearch.systems.xmemory.select import Admitted, Choice, Gated, edges, gate, representatives
-from smartsearch.systems.xmemory.settings import set_in, without
+from smartsearch.systems.base import Card, Clock, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.kept import alone_in
+from smartsearch.systems.pieces import digest
+from smartsearch.systems.xmemory import rule
+from smartsearch.systems.xmemory.ingest import Author, Vectors, XMemory, embedded, ingest
+from smartsearch.systems.xmemory.select import (
+    Admitted,
+    Choice,
+    Gated,
+    found_among,
+    gate,
+    nearest_episodes,
+    ranked_episodes,
+    stage_one,
+    turns_of,
+)
+from smartsearch.systems.xmemory.settings import constants, set_in, without
+from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Hit, Query, Scores, Trace, Turn, fold
 
 if TYPE_CHECKING:
     from smartsearch.llm import Asker
     from smartsearch.systems.xmemory.reader import Reader
 
-SUPPORT = 0.1
-"""What each chosen semantic of an episode adds to its likeness to the question."""
 GATES = {
     "logprobs": "logprobs: mean token entropy of a draft",
     "samples": "samples: entropy of five drafts",
     "": "proxy: cross-encoder and words covered",
 }
 """Whose uncertainty decides."""
-FALLEN = {
-    "boundaries": "windows of messages (where episodes begin)",
-    "episodes": "records of episodes",
-    "semantics": "facts",
-    "names": "names of themes",
-}
-"""What the rule does where a language model cannot."""
-
-Vectors = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 @dataclass
@@ -80,71 +86,137 @@ class Judge:
         self.scores.update(zip(fresh, scores.tolist(), strict=True))
 
 
-def read(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Vectors:
+def read(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Array:
     """The score of each of these turns, as the pipeline reads them."""
     return turn_scores(question, corpus.corpus, turns, scorer, shown(config))
 
 
-def search(
-    question: str,
-    corpus: Haystack,
-    memory: XMemory,
-    config: Config,
-    constants: Constants,
-    tools: Tools,
-    embed: Embed,
-    asker: Asker | None = None,
-) -> Ranked:
-    """The turns that the memory leads to, the likeliest first by the cross-encoder.
+@dataclass(frozen=True)
+class System:
+    """xMemory with SmartSearch's models: ColBERT embeds, the cross-encoder ranks what was found.
 
-    With an `asker` its model is the reader whose uncertainty counts, else the cross-encoder is one.
+    With an `asker` its model writes the memory and is the reader whose uncertainty counts; without one it is
+    by rule, and the cross-encoder is that reader.
     """
-    clock, left = Clock(), without(config)
-    with clock("parse"):
-        query = tools.parser.parse(question, config)
-    judge = Judge(query, corpus, tools.scorers["ce"], config)
-    with clock("retrieve"):
-        asked = embed([question])[0].astype(np.float64)
-        among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
-        allowed = [one for one in memory.order if _found(memory.semantics[one].turns, among)]
-        themes, semantics = stage_one(asked, memory, allowed, constants, greedy="stage1" not in left)
-        known = _turns(memory, semantics, among)
-        near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
-        closest = nearest_episodes(asked, memory, allowed, constants.nearest)
-        choices = ranked_episodes(memory, semantics, among, near, closest)[: constants.episodes]
-        reader, gated = None, None
-        if asker:
-            from smartsearch.systems.xmemory.reader import Reader
 
-            words = config.word_budget
-            reader = Reader(query.text, memory, corpus.corpus.turns, asker, words, constants)
-        if "stage2" in left:
-            let_in = [Admitted(choice.episode, opened=True) for choice in choices]
-        else:
-            gated = reader.gated(themes, semantics, choices) if reader else None
-            gated = gated or gate(known, choices, judge, constants=constants, fits=_fits(corpus, config))
-            let_in = list(gated.admitted)
-        turns = [*known, *_let_in(choices, let_in)]
-    with clock("rank"):
-        turns = list(dict.fromkeys(turns))
-        judge.read(turns)
-        turns.sort(key=lambda turn: (-judge.scores[turn], turn))
-    hits = [
-        Hit(rank, corpus.corpus.turns[turn], Scores(more={"xmemory": judge.scores[turn]}), index=turn)
-        for rank, turn in enumerate(turns, start=1)
-    ]
-    trace = Trace(
-        candidates=len(turns),
-        timing_ms=clock.spent,
-        models=tuple(tools.models[name] for name in ("parser", "ce", "colbert") if name in tools.models),
-        degraded=tuple(tools.notes()),
-        own=told(memory, (len(themes), len(semantics), len(choices)), gated, config, reader),
-    )
-    warnings, remembered = (
-        tuple(_replaced(memory, reader)),
-        told_to(memory, (themes, semantics), let_in, among),
-    )
-    return Ranked(hits, trace, config.profile, warnings=warnings, told=remembered)
+    card: Card
+    tools: Tools
+    vectors: Vectors
+    fingerprint: str
+    config: Config
+    asker: Asker | None = None
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+        """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
+        left = without(self.config)
+        with alone_in(folder, self._name) as path, closing(Store(path)) as store:
+            themes = store.themes(
+                cap=set_in(self.config).xmemory_cap,
+                split="split" not in left,
+                merge="merge" not in left,
+                constants=constants(self.config),
+            )
+            embed = partial(embedded, self.vectors)
+            return ingest(corpus.corpus.turns, self._author(), store, themes, embed, progress)
+
+    def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
+        """What `prepare` would send, and what a question would; where episodes will begin is guessed."""
+        from smartsearch.systems.xmemory import forecast
+
+        assert self.asker is not None
+        turns = corpus.corpus.turns
+        path = folder / self._name if folder else None
+        with closing(Store(path if path and path.exists() else None)) as store:
+            return forecast.ingest(turns, store), forecast.question(turns, config, self.asker)
+
+    @property
+    def _name(self) -> str:
+        return f"{self.fingerprint}.sqlite"
+
+    def _author(self) -> Author:
+        if self.asker is None:
+            return Author(self.tools.parser)
+        from smartsearch.systems.xmemory.roles import Writer
+
+        return Writer(self.tools.parser, self.asker)
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
+        """The turns that themes, facts and episodes lead to, the likeliest first by the cross-encoder."""
+        assert isinstance(memory, XMemory)
+        clock, left, tools, chosen = Clock(), without(config), self.tools, constants(config)
+        with clock("parse"):
+            query = tools.parser.parse(question, config)
+        judge = Judge(query, corpus, tools.scorers["ce"], config)
+        with clock("retrieve"):
+            asked = embedded(self.vectors, [question])[0].astype(np.float64)
+            among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
+            allowed = [one for one in memory.order if found_among(memory.semantics[one].turns, among)]
+            themes, semantics = stage_one(asked, memory, allowed, chosen, greedy="stage1" not in left)
+            known = turns_of(memory, semantics, among)
+            near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
+            closest = nearest_episodes(asked, memory, allowed, chosen.nearest)
+            choices = ranked_episodes(memory, semantics, among, near, closest)[: chosen.episodes]
+            reader, gated = self._reader(query, memory, corpus, config), None
+            if "stage2" in left:
+                let_in = [Admitted(choice.episode, opened=True) for choice in choices]
+            else:
+                gated = reader.gated(themes, semantics, choices) if reader else None
+                gated = gated or gate(known, choices, judge, constants=chosen, fits=_fits(corpus, config))
+                let_in = list(gated.admitted)
+        with clock("rank"):
+            turns = list(dict.fromkeys([*known, *_let_in(choices, let_in)]))
+            judge.read(turns)
+            turns.sort(key=lambda turn: (-judge.scores[turn], turn))
+        hits = [
+            Hit(rank, corpus.corpus.turns[turn], Scores(more={"xmemory": judge.scores[turn]}), index=turn)
+            for rank, turn in enumerate(turns, start=1)
+        ]
+        trace = Trace(
+            candidates=len(turns),
+            timing_ms=clock.spent,
+            models=tuple(tools.models[name] for name in ("parser", "ce", "colbert") if name in tools.models),
+            degraded=tuple(tools.notes()),
+            own=told(memory, (len(themes), len(semantics), len(choices)), gated, config, reader),
+        )
+        return Ranked(
+            hits,
+            trace,
+            config.profile,
+            warnings=tuple(_replaced(memory, reader)),
+            told=told_to(memory, (themes, semantics), let_in, among),
+        )
+
+    def _reader(self, query: Query, memory: XMemory, corpus: Haystack, config: Config) -> Reader | None:
+        if self.asker is None:
+            return None
+        from smartsearch.systems.xmemory.reader import Reader
+
+        turns, chosen = corpus.corpus.turns, constants(config)
+        return Reader(query.text, memory, turns, self.asker, config.word_budget, chosen)
+
+
+def opened(card: Card, config: Config, tools: Tools) -> System:
+    """xMemory with these models. Raises ModelError where they do not do, LLMError."""
+    colbert = tools.scorers.get("colbert")
+    vectors = colbert.vectors if colbert else None
+    if vectors is None or "ce" not in tools.scorers:
+        raise ModelError(
+            f"xmemory needs a cross-encoder and a ColBERT that keeps vectors, unlike {config.profile}",
+            hint="--profile embedded",
+            kind="model_unfit",
+        )
+    model = asker(config)
+    models = [(info.id, info.revision) for name, info in sorted(tools.models.items()) if name != "ce"]
+    of = constants(config)
+    made = (sorted({"split", "merge"} & without(config)), of.attach, of.around, of.eps)
+    settings: list[object] = [models, set_in(config).xmemory_cap, made, 3]
+    if model:
+        from smartsearch.systems.roles import identity
+        from smartsearch.systems.xmemory.prompts import ROLES
+
+        settings += [*identity(model, ROLES), config.redact]
+    fingerprint = digest(json.dumps(settings), 8)
+    return System(card.asking if model else card, tools, vectors, fingerprint, config, model)
 
 
 def told_to(
@@ -173,115 +245,11 @@ def _replaced(memory: XMemory, reader: Reader | None) -> list[str]:
     """That the rule did what the language model could not, where it did."""
     if reader is None:
         return []
-    fallen = {kind: memory.statistics.get(f"{kind}_by_rule", 0) for kind in FALLEN}
-    parts = [f"{count:g} {FALLEN[kind]}" for kind, count in fallen.items() if count]
+    fallen = {kind: memory.statistics.get(f"{kind}_by_rule", 0) for kind in rule.FALLEN}
+    parts = [f"{count:g} {rule.FALLEN[kind]}" for kind, count in fallen.items() if count]
     told = f"the model gave nothing usable for {', '.join(parts)}: the rule made them" if parts else ""
     doubt = f"the cross-encoder stood in for the model as the reader: {reader.fault}" if reader.fault else ""
     return [one for one in (told, doubt) if one]
-
-
-def stage_one(
-    asked: Vectors,
-    memory: XMemory,
-    allowed: Sequence[int],
-    constants: Constants = OURS,
-    *,
-    greedy: bool = True,
-) -> tuple[list[int], list[int]]:
-    """Representative themes and semantics, by id, for a question's unit vector (dim,).
-
-    The `allowed` semantics most like it come first; their themes are chosen, a theme as like it as the likest
-    of these, and then among these the semantics. Without `greedy` both are the nearest.
-    """
-    if not allowed:
-        return [], []
-    rows = [memory.rows[one] for one in allowed]
-    near = dict(zip(allowed, (memory.vectors[rows] @ asked).tolist(), strict=True))
-    held: dict[int, list[int]] = {}
-    for one in sorted(allowed, key=lambda one: -near[one])[: constants.pool]:
-        held.setdefault(memory.themes.theme[one], []).append(one)
-    pick = partial(_picked, greedy=greedy, constants=constants)
-    places = {theme: place for place, theme in enumerate(memory.themes.ids)}
-    likest = np.array([near[own[0]] for own in held.values()])
-    chosen = pick([places[theme] for theme in held], memory.themes.centroids, likest, constants.themes)
-    themes = [list(held)[n] for n in chosen]
-    own = [one for theme in themes for one in held[theme]]
-    likeness = np.array([near[one] for one in own])
-    chosen = pick([memory.rows[one] for one in own], memory.vectors, likeness, constants.facts)
-    return themes, [own[n] for n in chosen]
-
-
-def nearest_episodes(asked: Vectors, memory: XMemory, allowed: Sequence[int], most: int) -> list[int]:
-    """The episodes whose facts, on average, are most like the question."""
-    if not most or not allowed:
-        return []
-    held: dict[int, list[int]] = {}
-    for one in allowed:
-        held.setdefault(memory.semantics[one].episode, []).append(memory.rows[one])
-    near = {episode: float((memory.vectors[rows].mean(axis=0)) @ asked) for episode, rows in held.items()}
-    return sorted(near, key=lambda episode: -near[episode])[:most]
-
-
-def _picked(
-    rows: Sequence[int],
-    vectors: Vectors,
-    likeness: Vectors,
-    most: int,
-    *,
-    greedy: bool,
-    constants: Constants,
-) -> list[int]:
-    """Places in `rows` of those chosen."""
-    if greedy:
-        how = {"alpha": constants.alpha, "enough": constants.covered}
-        return representatives(edges(rows, vectors), scaled(likeness), most, **how)
-    return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
-
-
-def ranked_episodes(
-    memory: XMemory,
-    semantics: Sequence[int],
-    among: Container[int],
-    likeness: Callable[[Sequence[int]], Vectors],
-    closest: Sequence[int] = (),
-) -> list[Choice[int]]:
-    """The episodes of these semantics, and `closest`, by their likeness to the question and how many of these
-    they have.
-
-    An episode is as like it as the likest of its messages. Its record is the turns that its semantics quote.
-    """
-    support = Counter(dict.fromkeys(closest, 0))
-    support.update(memory.semantics[one].episode for one in semantics)
-    messages = {episode: _found(memory.runs[episode], among) for episode in support}
-    turns = [turn for own in messages.values() for turn in own]
-    like = dict(zip(turns, likeness(turns).tolist(), strict=True))
-    likest = scaled(np.array([max(like[turn] for turn in messages[episode]) for episode in support]))
-    worth = {
-        episode: near + SUPPORT * count
-        for (episode, count), near in zip(support.items(), likest.tolist(), strict=True)
-    }
-    best = sorted(support, key=lambda episode: (-worth[episode], episode))
-    return [
-        Choice(episode, tuple(_turns(memory, memory.of_episode[episode], among)), tuple(messages[episode]))
-        for episode in best
-    ]
-
-
-def scaled(values: Vectors) -> Vectors:
-    """Values from 0 for the least to 1 for the most, as what is covered goes from 0 to 1."""
-    spread = values - values.min(initial=np.inf)
-    made: Vectors = spread / max(float(spread.max(initial=0.0)), 1e-9)
-    return made
-
-
-def _found(turns: Iterable[int], among: Container[int]) -> list[int]:
-    """Those that may be found, each once."""
-    return [turn for turn in dict.fromkeys(turns) if turn in among]
-
-
-def _turns(memory: XMemory, semantics: Iterable[int], among: Container[int]) -> list[int]:
-    """The turns that these semantics come from and that may be found."""
-    return _found((turn for one in semantics for turn in memory.semantics[one].turns), among)
 
 
 def _let_in(choices: Sequence[Choice[int]], let_in: Sequence[Admitted]) -> list[int]:

@@ -1,21 +1,26 @@
 """What a question is answered from: representatives by greedy coverage, then episodes while they help.
 
-Stage I and Stage II of the paper, as functions of numbers alone.
+Stage I and Stage II of the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.systems.xmemory.constants import OURS, Constants
+from smartsearch.systems.xmemory.ingest import XMemory
+from smartsearch.systems.xmemory.settings import OURS, Constants
 
 NEIGHBOURS = 10
 """Edges of a node of the kNN graph."""
+SUPPORT = 0.1
+"""What each chosen semantic of an episode adds to its likeness to the question."""
 
 Matrix = NDArray[np.float64]
 T = TypeVar("T")
@@ -76,6 +81,110 @@ class Choice(Generic[T]):
     episode: int
     record: tuple[T, ...]
     messages: tuple[T, ...]
+
+
+def stage_one(
+    asked: Matrix,
+    memory: XMemory,
+    allowed: Sequence[int],
+    constants: Constants = OURS,
+    *,
+    greedy: bool = True,
+) -> tuple[list[int], list[int]]:
+    """Representative themes and semantics, by id, for a question's unit vector (dim,).
+
+    The `allowed` semantics most like it come first; their themes are chosen, a theme as like it as the likest
+    of these, and then among these the semantics. Without `greedy` both are the nearest.
+    """
+    if not allowed:
+        return [], []
+    rows = [memory.rows[one] for one in allowed]
+    near = dict(zip(allowed, (memory.vectors[rows] @ asked).tolist(), strict=True))
+    held: dict[int, list[int]] = {}
+    for one in sorted(allowed, key=lambda one: -near[one])[: constants.pool]:
+        held.setdefault(memory.themes.theme[one], []).append(one)
+    pick = partial(_picked, greedy=greedy, constants=constants)
+    places = {theme: place for place, theme in enumerate(memory.themes.ids)}
+    likest = np.array([near[own[0]] for own in held.values()])
+    chosen = pick([places[theme] for theme in held], memory.themes.centroids, likest, constants.themes)
+    themes = [list(held)[n] for n in chosen]
+    own = [one for theme in themes for one in held[theme]]
+    likeness = np.array([near[one] for one in own])
+    chosen = pick([memory.rows[one] for one in own], memory.vectors, likeness, constants.facts)
+    return themes, [own[n] for n in chosen]
+
+
+def nearest_episodes(asked: Matrix, memory: XMemory, allowed: Sequence[int], most: int) -> list[int]:
+    """The episodes whose facts, on average, are most like the question."""
+    if not most or not allowed:
+        return []
+    held: dict[int, list[int]] = {}
+    for one in allowed:
+        held.setdefault(memory.semantics[one].episode, []).append(memory.rows[one])
+    near = {episode: float((memory.vectors[rows].mean(axis=0)) @ asked) for episode, rows in held.items()}
+    return sorted(near, key=lambda episode: -near[episode])[:most]
+
+
+def _picked(
+    rows: Sequence[int],
+    vectors: Matrix,
+    likeness: Matrix,
+    most: int,
+    *,
+    greedy: bool,
+    constants: Constants,
+) -> list[int]:
+    """Places in `rows` of those chosen."""
+    if greedy:
+        how = {"alpha": constants.alpha, "enough": constants.covered}
+        return representatives(edges(rows, vectors), scaled(likeness), most, **how)
+    return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
+
+
+def ranked_episodes(
+    memory: XMemory,
+    semantics: Sequence[int],
+    among: Container[int],
+    likeness: Callable[[Sequence[int]], Matrix],
+    closest: Sequence[int] = (),
+) -> list[Choice[int]]:
+    """The episodes of these semantics, and `closest`, by their likeness to the question and how many of these
+    they have.
+
+    An episode is as like it as the likest of its messages. Its record is the turns that its semantics quote.
+    """
+    support = Counter(dict.fromkeys(closest, 0))
+    support.update(memory.semantics[one].episode for one in semantics)
+    messages = {episode: found_among(memory.runs[episode], among) for episode in support}
+    turns = [turn for own in messages.values() for turn in own]
+    like = dict(zip(turns, likeness(turns).tolist(), strict=True))
+    likest = scaled(np.array([max(like[turn] for turn in messages[episode]) for episode in support]))
+    worth = {
+        episode: near + SUPPORT * count
+        for (episode, count), near in zip(support.items(), likest.tolist(), strict=True)
+    }
+    best = sorted(support, key=lambda episode: (-worth[episode], episode))
+    return [
+        Choice(episode, tuple(turns_of(memory, memory.of_episode[episode], among)), tuple(messages[episode]))
+        for episode in best
+    ]
+
+
+def scaled(values: Matrix) -> Matrix:
+    """Values from 0 for the least to 1 for the most, as what is covered goes from 0 to 1."""
+    spread = values - values.min(initial=np.inf)
+    made: Matrix = spread / max(float(spread.max(initial=0.0)), 1e-9)
+    return made
+
+
+def found_among(turns: Iterable[int], among: Container[int]) -> list[int]:
+    """Those that may be found, each once."""
+    return [turn for turn in dict.fromkeys(turns) if turn in among]
+
+
+def turns_of(memory: XMemory, semantics: Iterable[int], among: Container[int]) -> list[int]:
+    """The turns that these semantics come from and that may be found."""
+    return found_among((turn for one in semantics for turn in memory.semantics[one].turns), among)
 
 
 @dataclass(frozen=True)

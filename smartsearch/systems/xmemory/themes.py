@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.systems.xmemory.constants import OURS, Constants
+from smartsearch.systems.xmemory.settings import OURS, Constants
 
 CAP = 12
 """Semantics of a theme at most (paper: Fano's bound gives 11.5)."""
