@@ -103,7 +103,7 @@ class Themes:
     ) -> None:
         self.cap, self._split, self._merge, self._constants = cap, split, merge, constants
         self.members: dict[int, list[int]] = {}
-        """The semantics of each theme, ascending."""
+        """The semantics of each theme, ascending; themes too, as a new one has the highest id."""
         self.theme: dict[int, int] = {}
         """The theme of each semantic."""
         self.moved: set[int] = set()
@@ -116,9 +116,8 @@ class Themes:
         self._coming: int | None = None
         self.vectors: dict[int, Vectors] = {}
         self._seen: list[float] = []
-        self._ids: list[int] = []
-        self._units: Vectors = np.zeros((0, 0))
         self._sums: Vectors = np.zeros((0, 0))
+        """The sum of the members' vectors in the row of each theme's id."""
 
     @classmethod
     def restored(
@@ -159,25 +158,27 @@ class Themes:
     @property
     def ids(self) -> list[int]:
         """The themes there are, ascending."""
-        return self._ids
+        return list(self.members)
 
     @property
     def centroids(self) -> Vectors:
         """Unit vectors (n, dim) of the themes, in the order of `ids`."""
-        return self._units[: len(self._ids)]
+        sums = self._sums[self.ids]
+        units: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+        return units
 
     def insert(self, semantic: int, vector: Vectors) -> None:
         """Put a new semantic, of a unit vector (dim,), where it belongs, and mend what that upsets."""
         self.vectors[semantic] = vector
-        target = self._nearest(vector)
-        if target is None:
-            target = self._new()
-        else:
-            likeness = float(self._units[self._row(target)] @ vector)
-            joins = likeness >= self.threshold
+        target = -1
+        if self.members:
+            alike = self._likeness(vector)
+            likeness = float(alike.max())
+            if likeness >= self.threshold:
+                target = self.ids[int(alike.argmax())]
             self.likeness[semantic] = likeness
             insort(self._seen, likeness)
-            target = target if joins else self._new()
+        target = self._new() if target < 0 else target
         self._coming = semantic
         self._set(target, [*self.members.get(target, []), semantic])
         changed = self._cut(target) if self._split and len(self.members[target]) > self.cap else [target]
@@ -206,22 +207,13 @@ class Themes:
         self.next += 1
         return self.next - 1
 
-    def _nearest(self, vector: Vectors) -> int | None:
-        return self._ids[int(np.argmax(self._likeness(vector)))] if self._ids else None
-
     def _likeness(self, vector: Vectors) -> Vectors:
         found: Vectors = np.einsum("ij,j->i", self.centroids, vector)  # not BLAS: see ROWS
         return found
 
-    def _row(self, theme: int) -> int:
-        """Where `_sums` and `_units` have a theme: their rows stand in the order of `ids`."""
-        return bisect_left(self._ids, theme)
-
     def _set(self, theme: int, members: list[int]) -> None:
         """Let `members` be those of `theme`, new or old; without any it is gone."""
-        row = self._row(theme)
         if not members:
-            self._close(row)
             del self.members[theme]
             return
         for one in members:
@@ -230,26 +222,11 @@ class Themes:
                 self.touched.add(one)
         self.members[theme] = members
         total = np.add.reduce(np.stack([self.vectors[one] for one in members]).astype(np.float64), axis=0)
-        if row == len(self._ids):  # a new theme has the highest id
-            self._ids.append(theme)
-            self._room(len(total))
-        self._sums[row] = total
-        self._units[row] = total / max(float(np.linalg.norm(total)), 1e-12)
-
-    def _close(self, row: int) -> None:
-        """Let those behind a row move up: there are few, a theme that goes is most often a new one."""
-        last = len(self._ids) - 1
-        for held in (self._sums, self._units):
-            held[row:last] = held[row + 1 : last + 1]
-        del self._ids[row]
-
-    def _room(self, dimensions: int) -> None:
-        if len(self._ids) > len(self._units):
-            for name in ("_sums", "_units"):
-                held = getattr(self, name)
-                grown = np.zeros((max(64, 2 * len(held)), dimensions))
-                grown[: len(held), : held.shape[1]] = held
-                setattr(self, name, grown)
+        if theme >= len(self._sums):
+            grown = np.zeros((max(64, 2 * theme), len(total)))
+            grown[: len(self._sums), : self._sums.shape[1]] = self._sums
+            self._sums = grown
+        self._sums[theme] = total
 
     def _cut(self, theme: int) -> list[int]:
         """Split a theme into the parts of most worth, and give these; the largest keeps its place."""
@@ -291,16 +268,17 @@ class Themes:
 
     def _near(self, theme: int) -> list[int]:
         """The others, the nearest first: those over which f is weighed, and one to be merged with."""
-        likeness = self._likeness(self._units[self._row(theme)])
-        likeness[self._row(theme)] = -np.inf
-        most = min(self._constants.around + 1, len(self._ids) - 1)
+        ids, total = self.ids, self._sums[theme]
+        likeness = self._likeness(total / max(float(np.linalg.norm(total)), 1e-12))
+        likeness[ids.index(theme)] = -np.inf
+        most = min(self._constants.around + 1, len(ids) - 1)
         rows = np.argpartition(-likeness, most)[:most]
-        return [self._ids[n] for n in rows[np.lexsort((rows, -likeness[rows]))]]
+        return [ids[n] for n in rows[np.lexsort((rows, -likeness[rows]))]]
 
     def _worth(self, instead: Sequence[int], parts: Sequence[Sequence[int]], near: Sequence[int]) -> float:
         """f over the neighbourhood `near`, were `parts` in the place of the themes `instead`."""
         beside = sorted([one for one in near if one not in instead][: self._constants.around])
         fresh = [np.add.reduce(np.stack([self.vectors[one] for one in part]), axis=0) for part in parts]
-        sums = np.vstack([self._sums[[self._row(one) for one in beside]], np.stack(fresh)])
+        sums = np.vstack([self._sums[beside], np.stack(fresh)])
         sizes = [*(len(self.members[one]) for one in beside), *map(len, parts)]
         return worth(sums, sizes, self._constants.eps)
