@@ -115,8 +115,8 @@ def asking(planned: Plan, scoring: Scoring) -> dict[str, systems.Plan]:
             for group in planned.dataset.groups():
                 haystack = Haystack(group.corpus)
                 making, question = rivals.Running(system, haystack, scoring.config, folder).plans()
-                whole = making + question.times(len(group.questions))
-                found[rival.name] = found.get(rival.name, systems.Plan()) + whole
+                before = found.get(rival.name, systems.Plan())
+                found[rival.name] = before.plus(making).plus(question, len(group.questions))
     return found
 
 

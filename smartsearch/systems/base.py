@@ -84,21 +84,12 @@ class Plan:
     completion_tokens: int = 0
     unit: str = ""
 
-    def times(self, n: int) -> Plan:
-        """The estimate for `n` of them."""
-        return replace(
-            self,
-            calls=n * self.calls,
-            prompt_tokens=n * self.prompt_tokens,
-            completion_tokens=n * self.completion_tokens,
-        )
-
-    def __add__(self, other: Plan) -> Plan:
-        """The sum of two estimates, without a unit."""
+    def plus(self, other: Plan, n: int = 1) -> Plan:
+        """The estimate for this and `n` times another, without a unit."""
         return Plan(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
+            self.calls + n * other.calls,
+            self.prompt_tokens + n * other.prompt_tokens,
+            self.completion_tokens + n * other.completion_tokens,
         )
 
 

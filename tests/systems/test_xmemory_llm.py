@@ -141,20 +141,20 @@ def test_another_record_is_another_memory(server):
 
 def test_long_sessions_are_seen_by_windows_that_later_messages_do_not_change():
     turns = [Turn(f"word {n}", session="s", path="p") for n in range(60)]
-    seen = list(roles.windows([*turns, Turn("else", session="t", path="p")]))
+    seen = roles.windows([*turns, Turn("else", session="t", path="p")])
     assert [(one.first, one.start, one.stop) for one in seen] == [
         (0, 0, 24),
         (20, 24, 48),
         (44, 48, 60),
         (60, 60, 61),
     ]
-    keys = roles.keyed(turns)
-    longer = roles.keyed([*turns, Turn("more", session="s", path="p")])
-    assert list(keys.values())[:2] == list(longer.values())[:2]
-    assert list(keys.values())[2] != list(longer.values())[2]
-    assert [len(run) for run in roles.runs(keys, {})] == [15, 15, 15, 15]
-    found = {key: Note([2], "llm") for key in keys.values()}
-    assert [run.start for run in roles.runs(keys, found)] == [0, 2, 17, 26, 41, 50]
+    found = roles.windows(turns)
+    longer = roles.windows([*turns, Turn("more", session="s", path="p")])
+    assert [one.key for one in found[:2]] == [one.key for one in longer[:2]]
+    assert found[2].key != longer[2].key
+    assert [len(run) for run in roles.runs(found, {})] == [15, 15, 15, 15]
+    begun = {one.key: Note([2], "llm") for one in found}
+    assert [run.start for run in roles.runs(found, begun)] == [0, 2, 17, 26, 41, 50]
 
 
 def test_a_message_placed_before_is_not_placed_again(server):

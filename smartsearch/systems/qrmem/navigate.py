@@ -75,16 +75,17 @@ class Ground:
 
 @dataclass(frozen=True)
 class Step:
-    """An entity that joined: by which fact, how near that was to what was asked, and what had been lacking.
+    """An entity that joins, by the fact that is most like what is asked, and how near that is.
 
-    `segments` are those that came with it. `fell_back`: a rule had to stand in for a model on the way to it.
+    Once it joined, `reason` says what had been lacking, and `segments` are those that came with it.
+    `fell_back`: a rule had to stand in for a model on the way to it.
     """
 
     entity: str
     fact: int
     score: float
-    reason: str
-    segments: tuple[int, ...]
+    reason: str = ""
+    segments: tuple[int, ...] = ()
     fell_back: bool = False
 
 
@@ -110,16 +111,6 @@ class Route:
 
 
 @dataclass(frozen=True)
-class Lead:
-    """An entity that could join, by the fact that is most like what is asked."""
-
-    entity: str
-    fact: int
-    score: float
-    fell_back: bool = False
-
-
-@dataclass(frozen=True)
 class Stand:
     """Where a walk is: the entities that are known, the segments read, what these lack, and how near every
     fact is to what is asked."""
@@ -135,22 +126,22 @@ class Stand:
         return self.graph.entities[entity].segments - set(self.read)
 
 
-Propose = Callable[[Stand], Iterable[Lead]]
+Propose = Callable[[Stand], Iterable[Step]]
 """The entities that could join those that are known."""
 
 
-def along_edges(stand: Stand) -> Iterable[Lead]:
+def along_edges(stand: Stand) -> Iterable[Step]:
     """Those that an edge joins to one that is known (KN)."""
     return (_lead(name, edge.facts, stand.scores) for name, edge in stand.graph.beside(stand.entities))
 
 
-def in_segments(stand: Stand) -> Iterable[Lead]:
+def in_segments(stand: Stand) -> Iterable[Step]:
     """Those that the segments read so far mention, whatever they are related to (TE)."""
     facts = enumerate(stand.graph.facts)
     return naming(stand, (place for place, fact in facts if fact.segment in stand.read))
 
 
-def naming(stand: Stand, facts: Iterable[int]) -> Iterable[Lead]:
+def naming(stand: Stand, facts: Iterable[int]) -> Iterable[Step]:
     """Those that some facts mention."""
     named: dict[str, list[int]] = {}
     for place in facts:
@@ -159,14 +150,14 @@ def naming(stand: Stand, facts: Iterable[int]) -> Iterable[Lead]:
     return (_lead(name, places, stand.scores) for name, places in named.items() if name not in stand.entities)
 
 
-def best(leads: Iterable[Lead]) -> list[Lead]:
+def best(leads: Iterable[Step]) -> list[Step]:
     """The nearest, if there is one."""
     return sorted(leads, key=lambda lead: -lead.score)[:1]
 
 
-def _lead(entity: str, facts: Sequence[int], scores: NDArray[np.float64]) -> Lead:
+def _lead(entity: str, facts: Sequence[int], scores: NDArray[np.float64]) -> Step:
     best = max(facts, key=lambda fact: scores[fact])
-    return Lead(entity, best, float(scores[best]))
+    return Step(entity, best, float(scores[best]))
 
 
 def important(ground: Ground, entities: Sequence[str]) -> list[int]:
@@ -220,7 +211,7 @@ def navigate(
             wanted |= {segment: max(wanted.get(segment, -np.inf), lead.score) for segment in more}
             entities.append(lead.entity)
             fell_back = verdict.fell_back or lead.fell_back
-            steps.append(Step(lead.entity, lead.fact, lead.score, verdict.reason, tuple(more), fell_back))
+            steps.append(replace(lead, reason=verdict.reason, segments=tuple(more), fell_back=fell_back))
         added = _filtered(ground, start, wanted, drops=drops)
         if len(added) < len(wanted) and not (drops and added):
             return route(False, "window")
@@ -252,7 +243,7 @@ def expand(ground: Ground, entities: Sequence[str], steps: int = TRIALS) -> Rout
             stopped = "exhausted"
             break
         known.append(leads[0].entity)
-        followed.append(Step(leads[0].entity, leads[0].fact, leads[0].score, "", ()))
+        followed += leads
     found = _fetched(ground, ground.elaborate(ground.question, known, [step.fact for step in followed]))
     verdict = ground.judge(list(found))
     kept = tuple(segment for segment in start if segment in found)

@@ -12,12 +12,13 @@ from functools import partial
 from typing import Any
 
 from smartsearch.llm import Asker, LLMError
+from smartsearch.systems.pieces import words
 from smartsearch.systems.qrmem import prompts
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
-from smartsearch.systems.qrmem.navigate import Ground, Lead, Stand, Verdict, best, in_segments, naming
+from smartsearch.systems.qrmem.navigate import Ground, Stand, Step, Verdict, best, in_segments, naming
 from smartsearch.systems.qrmem.prompts import Data, Relation, quoted
 from smartsearch.systems.qrmem.rules import Asked, sentences_of
-from smartsearch.systems.qrmem.sentences import Sentence, accepted, begins, cloze, mentions, words
+from smartsearch.systems.qrmem.sentences import Sentence, accepted, begins, cloze, mentions
 from smartsearch.systems.qrmem.summaries import summaries, windows
 from smartsearch.systems.roles import M, Role
 from smartsearch.types import fold
@@ -161,7 +162,7 @@ class Roles:
             elaborate=partial(self._elaborated, ground),
         )
 
-    def proposed(self, stand: Stand) -> list[Lead]:
+    def proposed(self, stand: Stand) -> list[Step]:
         """The entities whose segments the model wants to be read next (TE); by rule the nearest one."""
         data = {"question": self.asked.query.text, "missing": stand.reason, "entities": list(stand.entities)}
         [reply] = self._asked(prompts.PROPOSE, [{**data, "pieces": self._pieces(stand.read)}])

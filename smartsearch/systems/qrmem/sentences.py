@@ -6,11 +6,11 @@ bring more of both.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from smartsearch.rank.text import Shown, heading
+from smartsearch.systems.pieces import words
 from smartsearch.text.parse import SENTENCE_END, Parser
 from smartsearch.types import Query, Turn, fold
 
@@ -20,8 +20,6 @@ MENTIONS = 12
 """Most entities of a sentence: a list of fifty names relates none of them."""
 ENTITIES = ("PROPN", "NOUN", "ENT", "TOKEN", "PHRASE", "CODE", "NUMBER", "COMPOUND")
 """The kinds of the question's terms that name something; verbs do not."""
-
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -76,11 +74,6 @@ def cloze(sentence: Sentence) -> list[str]:
     return words(said.replace(name, "what", 1) if name else said)
 
 
-def words(text: str) -> list[str]:
-    """What of a text ROUGE-L compares."""
-    return _WORD.findall(fold(text))
-
-
 def accepted(questions: Iterable[Sequence[str]]) -> set[int]:
     """The places of the questions, as words, that are unlike all that were accepted before them.
 
@@ -93,8 +86,8 @@ def accepted(questions: Iterable[Sequence[str]]) -> set[int]:
     pool: list[str] = []
     places = set()
     letters: dict[str, str] = {}  # a letter a word: rapidfuzz compares texts many times faster than lists
-    for place, words in enumerate(questions):
-        question = "".join([letters.setdefault(word, chr(0xE000 + len(letters))) for word in words])
+    for place, said in enumerate(questions):
+        question = "".join([letters.setdefault(word, chr(0xE000 + len(letters))) for word in said])
         alike = extractOne(question, pool, scorer=Indel.normalized_distance, score_cutoff=1 - ALIKE)
         if question and not alike:
             pool.append(question)

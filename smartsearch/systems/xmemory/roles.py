@@ -5,7 +5,7 @@ Each reply stands for itself: where one cannot be used, the rule does that part,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, pairwise
@@ -36,45 +36,44 @@ MOST_FACTS = 30
 
 @dataclass(frozen=True)
 class Window:
-    """Messages of one session, those from `start` to be placed, and those from `first` shown before them."""
+    """Messages of one session, those from `start` to be placed, and those from `first` shown before them.
+
+    `key` tells what it says from others, wherever it stands.
+    """
 
     first: int
     start: int
     stop: int
+    key: str
 
 
-def windows(turns: Sequence[Turn]) -> Iterator[Window]:
+def windows(turns: Sequence[Turn]) -> list[Window]:
     """All messages, cut where sessions end and after every WINDOW of one.
 
     So what is said later changes no window but the last of its session.
     """
+    found = []
     for _, places in groupby(range(len(turns)), lambda n: turns[n].place):
         session = list(places)
-        first, stop = session[0], session[-1] + 1
-        for start in range(first, stop, WINDOW):
-            yield Window(max(first, start - BEFORE), start, min(start + WINDOW, stop))
+        for start in range(session[0], session[-1] + 1, WINDOW):
+            first, stop = max(session[0], start - BEFORE), min(start + WINDOW, session[-1] + 1)
+            key = f"{start - first}-{pieces.key_of(turns[first:stop])}"
+            found.append(Window(first, start, stop, key))
+    return found
 
 
-def keyed(turns: Sequence[Turn]) -> dict[Window, str]:
-    """All windows in order, each with what tells it from others wherever it stands."""
-    return {
-        window: f"{window.start - window.first}-{pieces.key_of(turns[window.first : window.stop])}"
-        for window in windows(turns)
-    }
-
-
-def unplaced(keys: Mapping[Window, str], store: Store) -> dict[str, Window]:
-    """The windows about which `store` knows nothing; one message alone raises no question."""
+def unplaced(found: Sequence[Window], store: Store) -> dict[str, Window]:
+    """The windows about which `store` knows nothing, by key; one message alone raises no question."""
     held = store.notes("boundaries")
-    return {key: one for one, key in keys.items() if key not in held and one.stop - one.first > 1}
+    return {one.key: one for one in found if one.key not in held and one.stop - one.first > 1}
 
 
-def runs(keys: Mapping[Window, str], found: Mapping[str, Note]) -> list[range]:
+def runs(found: Sequence[Window], notes: Mapping[str, Note]) -> list[range]:
     """The episodes: one begins with each session, where one was found to, and where it would be too long."""
     starts: list[int] = []
     stop = 0
-    for window, key in keys.items():
-        own, stop = found[key].value if key in found else (), window.stop
+    for window in found:
+        own, stop = notes[window.key].value if window.key in notes else (), window.stop
         for n in range(window.start, stop):
             if n == window.first or n - window.start in own or n - starts[-1] >= LONGEST:
                 starts.append(n)
@@ -101,12 +100,12 @@ class Writer(Author):
 
     def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
         """The episodes as runs of turns; windows that `store` lacks are asked about, those gone forgotten."""
-        keys = keyed(turns)
-        lacking = unplaced(keys, store)
-        store.forget("boundaries", store.notes("boundaries").keys() - keys.values())
+        found = windows(turns)
+        lacking = unplaced(found, store)
+        store.forget("boundaries", store.notes("boundaries").keys() - {window.key for window in found})
         jobs = {key: partial(self._begins, turns, window) for key, window in lacking.items()}
         self._noted("boundaries", jobs, lambda key: by_rule(turns, lacking[key]), store, progress)
-        return runs(keys, store.notes("boundaries"))
+        return runs(found, store.notes("boundaries"))
 
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
         """The episodes of these keys and messages; those that say the same are asked about once."""
