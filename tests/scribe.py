@@ -91,6 +91,7 @@ class Scribe:
 
 def register(monkeypatch):
     module = ModuleType("scribe")
-    module.card, module.load = lambda name: CARD, lambda config, tools: Scribe(llm.asker(config))
+    module.__file__ = __file__
+    module.CARDS, module.load = {"scribe": CARD}, lambda config, tools: Scribe(llm.asker(config))
     monkeypatch.setitem(sys.modules, "scribe", module)
     monkeypatch.setitem(systems.SYSTEMS, "scribe", "scribe")
