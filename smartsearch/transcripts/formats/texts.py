@@ -160,14 +160,16 @@ def _of_backup(line: str) -> Opened | None:
     name, kind = found["name"] or found["sender"], (found["type"] or "").partition("/")[0]
     unnamed = bracketed(kind if kind in ("image", "video", "audio") else "file")
     shown = caption(found["file"]) if found["file"] else unnamed if found["sender"] else ""
-    return Opened(
-        "" if name == "No-Sender" else name and name.strip(), found["text"] or "", found["time"], more=shown
-    )
+    return Opened(name and _sender(name), found["text"] or "", found["time"], more=shown)
 
 
 def _of_export(line: str) -> Opened | None:
     found = _EXPORT.match(line)
-    return Opened(found["name"].strip(), found["text"], found["time"]) if found else None
+    return Opened(_sender(found["name"]), found["text"], found["time"]) if found else None
+
+
+def _sender(name: str) -> str:
+    return name.strip() if name != "No-Sender" else ""
 
 
 def _signal_said(here: Opened, below: list[str], _: Opened | None) -> tuple[str, str] | None:
