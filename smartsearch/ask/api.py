@@ -34,6 +34,7 @@ from smartsearch.systems.base import System
 from smartsearch.transcripts.filters import NAMES, SWITCHES
 
 Name = str | os.PathLike[str]
+Names = Name | Iterable[Name]
 Turns = Iterable[Mapping[str, object]]
 FILES = ("glob", "exclude", "input_format", "fields", "head")
 LIMIT = 10
@@ -96,21 +97,20 @@ class Searcher:
     Raises SmartsearchError: `UsageError`, `ConfigError`.
     """
 
-    def __init__(
-        self, paths: Name | Iterable[Name] = ".", *, turns: Turns | None = None, **options: object
-    ) -> None:
+    def __init__(self, paths: Names = ".", *, turns: Turns | None = None, **options: object) -> None:
         self._paths = ["-"] if turns is not None else _names(paths)
         filters = {name: _chosen(name, options.pop(name)) for name in NAMES if name in options}
-        files = {name: options.pop(name) for name in FILES if name in options}
+        files: dict[str, Any] = {name: options.pop(name) for name in FILES if name in options}
         globs, excludes = (tuple(_several(name, files.get(name) or ())) for name in ("glob", "exclude"))
-        usual: Any = files.get("input_format") or ("auto" if turns is None else "messages")
-        read_as = input_format(usual, *(cast("str | None", files.get(name)) for name in ("fields", "head")))
+        usual = "auto" if turns is None else "messages"
+        read_as = input_format(files.get("input_format") or usual, files.get("fields"), files.get("head"))
         self._written = Written(filters, globs, excludes, read_as)
         for name in options.keys() - FIELDS.keys():
             near = get_close_matches(name, (*NAMES, *FILES, *FIELDS), n=1)
             hint = f"did you mean {near[0]}?" if near else "docs/cli.md lists them"
             raise UsageError(f"no option {name!r}", hint=hint)
-        given = {name: coerced(name, _said(value), f"{name}: ") for name, value in options.items()}
+        told = {name: str(value) if isinstance(value, date) else value for name, value in options.items()}
+        given = {name: coerced(name, value, f"{name}: ") for name, value in told.items()}
         self._config = build(given)
         if self._config.llm:
             raise UsageError(
@@ -122,12 +122,7 @@ class Searcher:
         self._scope = self._written.scope(self._paths, self._config)
 
     def search(
-        self,
-        question: str,
-        *,
-        limit: int = LIMIT,
-        paths: Name | Iterable[Name] | None = None,
-        **narrowed: object,
+        self, question: str, *, limit: int = LIMIT, paths: Names | None = None, **narrowed: object
     ) -> Result:
         """The best `limit` turns, 0 for all worth reading; `narrowed` are filters of this question alone.
 
@@ -137,8 +132,8 @@ class Searcher:
             hint = f"for one question: {', '.join(batch.FILTERS)}; others are options of Searcher"
             raise UsageError(f"no filter {sorted(unknown)[0]!r}", hint=hint)
         said = {name: _chosen(name, value) for name, value in narrowed.items()}
-        where = [] if paths is None else _names(paths)
-        asked = batch.question_of(0, 0, {"question": question, "paths": where, **said})
+        said["paths"] = [] if paths is None else _names(paths)
+        asked = batch.question_of(0, 0, {"question": question, **said})
         config = check(replace(self._config, limit=coerced("limit", limit, "limit: ")))
         return self._found(asked, config)
 
@@ -163,12 +158,7 @@ class Searcher:
 
 
 def search(
-    question: str,
-    paths: Name | Iterable[Name] = ".",
-    *,
-    turns: Turns | None = None,
-    limit: int = LIMIT,
-    **options: object,
+    question: str, paths: Names = ".", *, turns: Turns | None = None, limit: int = LIMIT, **options: object
 ) -> Result:
     """The turns that answer `question`, best first, as a Searcher of the same `options` finds them.
 
@@ -192,11 +182,7 @@ def _as_json(turns: Turns) -> bytes:
         ) from error
 
 
-def _said(value: object) -> object:
-    return value.isoformat() if isinstance(value, date) else value
-
-
-def _names(paths: Name | Iterable[Name]) -> list[str]:
+def _names(paths: Names) -> list[str]:
     """Paths as texts. Raises UsageError for none, which is not the current folder."""
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not names:
@@ -209,7 +195,7 @@ def _several(name: str, value: object) -> list[str]:
     several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
     if not all(isinstance(one, str | date) for one in several):
         raise UsageError(f"{name} is {value!r}", hint="a text, or several in a list")
-    return [str(_said(one)) for one in several]
+    return [str(one) for one in several]
 
 
 def _chosen(name: str, value: object) -> object:

@@ -102,8 +102,7 @@ class Written:
 
 
 def input_format(name: str, fields: str | None, head: str | None = None) -> str:
-    """What files are read as, by `--input-format`, `--fields` and `--head`. Raises UsageError where
-    these disagree."""
+    """What files are read as, by the options of these names. Raises UsageError where they disagree."""
     if fields is None and head is None:
         return name
     from smartsearch.transcripts.registry import FIELDS, HEAD, by_name
@@ -114,7 +113,6 @@ def input_format(name: str, fields: str | None, head: str | None = None) -> str:
             raise UsageError(f"--head is for text chats, and {other} is not", hint="give one of them")
         by_name(f"{HEAD}{head}")
         return f"{HEAD}{head}"
-
     if name not in ("auto", "messages", "table"):
         raise UsageError(
             f"--fields names keys, and --input-format {name} has its own", hint="give one of them"

@@ -68,8 +68,7 @@ def _planned(step: Step, now: str, wanted: Wanted) -> Step:
     named = [word for word in (agent.chats, *wanted.paths) if word]
     words = kept[kept.index("mcp") :] if kept and not wanted.paths else ["mcp", *named]
     if words == ["mcp"]:
-        typed = f"smartsearch setup --agent {agent.name} ~/chats"
-        return replace(step, said=f"{NO_CHATS}, as in `{typed}`")
+        return replace(step, said=f"{NO_CHATS}, as in `smartsearch setup --agent {agent.name} ~/chats`")
     entry = {**(held or {}), **agent.shape(wanted.command[0], [*wanted.command[1:], *words])}
     if entry == held:
         return replace(step, said="set up already")
@@ -108,17 +107,12 @@ def _checked(step: Step, text: str, meant: Json) -> Step:
 def carried_out(step: Step, wanted: Wanted) -> Step:
     """Do what is planned, to the configuration as it is now. Raises SmartsearchError."""
     path = step.path
-    with telling(path, "another file there, or rights"):
+    with telling(path, "another file there, or rights"), contextlib.ExitStack() as unless_done:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _carried_out(step, wanted, Place(path, overwrite=True, hint="try again"))
-
-
-def _carried_out(step: Step, wanted: Wanted, place: Place) -> Step:
-    path = step.path
-    step = planned(step.agent, wanted)
-    if not step.lines:
-        return step
-    with contextlib.ExitStack() as unless_done:
+        place = Place(path, overwrite=True, hint="try again")
+        step = planned(step.agent, wanted)
+        if not step.lines:
+            return step
         if step.first:
             _keep(path)
             unless_done.callback(_backup(path).unlink, missing_ok=True)
@@ -127,8 +121,8 @@ def _carried_out(step: Step, wanted: Wanted, place: Place) -> Step:
         else:
             place.put(step.text.encode("utf-8"))
         unless_done.pop_all()
-    if wanted.remove:
-        _backup(path).unlink(missing_ok=True)
+        if wanted.remove:
+            _backup(path).unlink(missing_ok=True)
     return step
 
 

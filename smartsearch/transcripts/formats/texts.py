@@ -124,7 +124,8 @@ _BACKUP = re.compile(
     r"|\*\*\* .*)$"
 )
 _EXPORT = re.compile(
-    r"\[(?P<time>\d{4}-\d{2}-\d{2},? \d{2}:\d{2}(?::\d{2})?)\] (?P<name>[^:\n]{1,100}): ?(?P<text>.*)$"
+    r"\[(?P<time>\d{4}-\d{2}-\d{2},? \d{2}:\d{2}(?::\d{2})?)\] "
+    r"(?:No-Sender|(?P<name>[^:\n]{1,100})): ?(?P<text>.*)$"
 )
 _POLL = re.compile(r"^ {10,200}(?=\[\d{1,5}\] )")  # the choices stand under their question
 _THREAD = re.compile(r" ?\(_id\d{1,9}\)$")
@@ -160,16 +161,14 @@ def _of_backup(line: str) -> Opened | None:
     name, kind = found["name"] or found["sender"], (found["type"] or "").partition("/")[0]
     unnamed = bracketed(kind if kind in ("image", "video", "audio") else "file")
     shown = caption(found["file"]) if found["file"] else unnamed if found["sender"] else ""
-    return Opened(name and _sender(name), found["text"] or "", found["time"], more=shown)
+    return Opened(
+        "" if name == "No-Sender" else name and name.strip(), found["text"] or "", found["time"], more=shown
+    )
 
 
 def _of_export(line: str) -> Opened | None:
     found = _EXPORT.match(line)
-    return Opened(_sender(found["name"]), found["text"], found["time"]) if found else None
-
-
-def _sender(name: str) -> str:
-    return name.strip() if name != "No-Sender" else ""
+    return Opened((found["name"] or "").strip(), found["text"], found["time"]) if found else None
 
 
 def _signal_said(here: Opened, below: list[str], _: Opened | None) -> tuple[str, str] | None:
