@@ -87,9 +87,6 @@ def talk(text: str) -> None:
         sys.stderr.flush()
 
 
-_COMMAND = re.compile(r"`[^`\n]+`|  try: (?:smartsearch|\S+ -m pip) .*")  # what somebody may copy
-
-
 def _folded(text: str) -> str:
     """Text with lines that fit the terminal, parted between words and within no command."""
     try:
@@ -98,7 +95,8 @@ def _folded(text: str) -> str:
         return text
     from textwrap import TextWrapper
 
-    lines = _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text).split("\n")
+    commands = r"`[^`\n]+`|  try: (?:smartsearch|\S+ -m pip) .*"
+    lines = re.sub(commands, lambda found: found[0].replace(" ", "\0"), text).split("\n")
     fold = TextWrapper(width or 80, "", "  ", break_long_words=False, break_on_hyphens=False).fill
     return "\n".join(map(fold, lines)).replace("\0", " ")
 
