@@ -31,15 +31,16 @@ from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.llm import Spent
-from smartsearch.models import profiles, store
+from smartsearch.models import minilm, profiles, store
 from smartsearch.models.loading import Ranker
 from smartsearch.models.tools import Tools
+from smartsearch.rank.bm25 import Scorer
 from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
 from smartsearch.systems.base import Asking, Card, Memory, Plan, System, quietly
-from smartsearch.systems.baselines import Plain, Scorer
+from smartsearch.systems.baselines import Plain
 from smartsearch.types import Corpus
 
 SHELF = "ce:"
@@ -144,7 +145,7 @@ class Running:
         known = taken = _noted(notes, of) if not self._folder or self._folder.exists() else None
         before, spent = known or Ingest(0.0, Spent()), self.spent
         if known is None:
-            baselines.embedder().forget()  # else a rival's embeddings would be free for the next
+            minilm.embedder().forget()  # else a rival's embeddings would be free for the next
         began = time.perf_counter()
 
         def note(_done: int, _of: int) -> None:

@@ -1,4 +1,4 @@
-"""What several systems make of transcripts: words, segments of whole turns, episodes, and their keys."""
+"""What several systems make of transcripts: segments of whole turns, episodes, and their keys."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from datetime import datetime
 from functools import cached_property
 
 from smartsearch.rank.windows import pieces
-from smartsearch.text.parse import stop_words
-from smartsearch.types import Turn, fold
+from smartsearch.text.parse import stop_words, words
+from smartsearch.types import Turn
 
 SEGMENT_TOKENS = 600
 """QRMeM's size, whose unit its paper does not name; ours are tokens, counted as pieces (rank/windows.py). A
@@ -36,11 +36,6 @@ _TURNING = re.compile(
     re.I,
 )
 """How people begin another topic."""
-
-
-def words(text: str) -> list[str]:
-    """The lower-cased words of a text: runs of letters, digits and underscores."""
-    return re.findall(r"\w+", fold(text))
 
 
 @dataclass(frozen=True)

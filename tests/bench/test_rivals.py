@@ -12,11 +12,12 @@ from smartsearch.bench.rivals import Running, available, load
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.models import minilm
+from smartsearch.models.minilm import Embedder
 from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
-from smartsearch.systems import baselines
-from smartsearch.systems.baselines import Embedder, with_neighbours
+from smartsearch.systems.baselines import with_neighbours
 from smartsearch.types import Corpus, Turn
 from tests.conftest import corpus
 from tests.rank import tiny
@@ -82,7 +83,7 @@ def colours(monkeypatch):
         return np.hstack([hits, ~hits, np.zeros((len(texts), 382))]).astype(np.float32)
 
     fake = Embedder(embed)
-    monkeypatch.setattr(baselines, "embedder", lambda: fake)
+    monkeypatch.setattr(minilm, "embedder", lambda: fake)
     return calls
 
 

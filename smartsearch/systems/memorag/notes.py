@@ -56,12 +56,6 @@ used there, with the names, things, places and dates that you remember:
 - draft: the answer as far as you remember it, in a sentence; "" if you do not."""
 
 
-class Noted(Shape):
-    """What a language model writes down of a piece."""
-
-    text: str
-
-
 class Clues(Shape):
     """The staging answer as a language model gives it: `items` of one kind and, if any, a `draft`.
 
@@ -86,8 +80,8 @@ def _lacking(found: Clues) -> str:
     return "" if found.texts else "there is neither clue nor draft"
 
 
-NOTE = Role(_NOTE, Noted, PIECE)
-CLUES = Role(_CLUES, Clues, DRAFT, _lacking)
+NOTE = Role("note", _NOTE, str, PIECE, field="text")
+CLUES = Role("clues", _CLUES, Clues, DRAFT, _lacking)
 ROLES: tuple[Role[Any], ...] = (NOTE, CLUES)
 """Where one changes, memories are made anew."""
 
@@ -229,12 +223,12 @@ def _words(text: str, config: Config) -> int:
 
 def _note(asker: Asker, text: str, words: int) -> str:
     role = replace(NOTE, tokens=4 * words + 100, check=partial(_too_long, words))
-    return " ".join(role.reply(asker, _quoted(chats=text, words=words)).text.split())
+    return " ".join(role.reply(asker, _quoted(chats=text, words=words)).split())
 
 
-def _too_long(words: int, note: Noted) -> str:
+def _too_long(words: int, note: str) -> str:
     """What is wrong with a note: it must get shorter at each level, or notes of notes never fit."""
-    said = len(note.text.split())
+    said = len(note.split())
     return "" if 0 < said <= 2 * words else f"text has {said} words, and {words} are wanted at most"
 
 

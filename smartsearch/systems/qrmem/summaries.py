@@ -9,7 +9,7 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem import prompts, rules
 from smartsearch.systems.qrmem.navigate import WINDOW
-from smartsearch.systems.qrmem.prompts import Data, Text
+from smartsearch.systems.qrmem.prompts import Data
 from smartsearch.systems.roles import Role
 
 TOGETHER = 12
@@ -17,7 +17,7 @@ TOGETHER = 12
 
 Place = tuple[str, str]
 """The file and the id of a conversation."""
-Ask = Callable[[Role[Text], Sequence[Data]], Sequence[Text | None]]
+Ask = Callable[[Role[str], Sequence[Data]], Sequence[str | None]]
 
 
 def windows(
@@ -56,7 +56,7 @@ def summaries(ask: Ask, lines: Mapping[Place, Sequence[Sequence[str]]]) -> dict[
         for (place, _), reply in zip(
             jobs, ask(prompts.SUMMARY, [{name: run} for _, run in jobs]), strict=True
         ):
-            told[place] += [reply.text] if reply else []
+            told[place] += [reply] if reply else []
         done |= {place: texts[0] for place, texts in told.items() if len(texts) == 1}
         name, level = (
             "parts",
