@@ -148,7 +148,7 @@ class System:
         with clock("retrieve"):
             asked = embedded(self.vectors, [question])[0].astype(np.float64)
             among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
-            allowed = [one for one in memory.order if found_among(memory.semantics[one].turns, among)]
+            allowed = [one for one in memory.semantics if found_among(memory.semantics[one].turns, among)]
             themes, semantics = stage_one(asked, memory, allowed, chosen, greedy="stage1" not in left)
             known = turns_of(memory, semantics, among)
             near = partial(scores, query.text, corpus, tools.scorers["colbert"], config)
@@ -228,7 +228,7 @@ def told_to(
 
     Nothing is told of a theme or an episode that has a turn which may not be found.
     """
-    own = {one: memory.semantics[one].turns for one in memory.order}
+    own = {one: place.turns for one, place in memory.semantics.items()}
     themes = [
         theme
         for theme in chosen[0]

@@ -165,7 +165,7 @@ def ranked_episodes(
     }
     best = sorted(support, key=lambda episode: (-worth[episode], episode))
     return [
-        Choice(episode, tuple(turns_of(memory, memory.of_episode[episode], among)), tuple(messages[episode]))
+        Choice(episode, tuple(turns_of(memory, memory.ids[episode], among)), tuple(messages[episode]))
         for episode in best
     ]
 
