@@ -67,6 +67,11 @@ class Role(Generic[T]):
         return rough_tokens(self.task + json.dumps(self.shape.model_json_schema()))
 
 
+def quoted(data: Mapping[str, Any], indent: int | None = None) -> str:
+    """What a request is about, as one JSON object, so that nothing in it can end its quotation."""
+    return json.dumps(data, ensure_ascii=False, indent=indent)
+
+
 def identity(asker: Asker, roles: Iterable[Role[Any]]) -> list[str]:
     """What tells what a model makes in these roles from all others: where it is, its name, its tasks."""
     return [asker.endpoint.url, asker.endpoint.model, *(f"{role.task}{role.tokens}" for role in roles)]

@@ -135,10 +135,10 @@ def _picked(
     constants: Constants,
 ) -> list[int]:
     """Places in `rows` of those chosen."""
-    if greedy:
-        how = {"alpha": constants.alpha, "enough": constants.covered}
-        return representatives(edges(rows, vectors), scaled(likeness), most, **how)
-    return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
+    if not greedy:
+        return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
+    alpha, enough = constants.alpha, constants.covered
+    return representatives(edges(rows, vectors), scaled(likeness), most, alpha=alpha, enough=enough)
 
 
 def ranked_episodes(
