@@ -203,16 +203,20 @@ def test_what_the_model_lacks_decides_the_next_node(server, lacking, next_one):
 
 def test_each_way_asks_what_its_paper_asks(server):
     haystack = conversations(*BRIDGE)
-    logs = {}
+    logs, answerable = {}, {}
     for way in Config.__dataclass_fields__["qrmem"].metadata["choices"]:
         alone = way in ("ges", "no-reflection", "no-navigation")
         server.reply = Reader(**({"judge": without_reason(Reader().judge)} if alone else {}))
         result = found(haystack, qrmem=way, qrmem_scope=0)
         assert result.trace.own["rule"] == 0
+        told = ["Answer of the one who read these segments: in Lisbon"]  # the paper's own answer
+        assert [turn.text for turn in result.told] == (told if result.trace.own["answerable"] else [])
+        answerable[way] = result.trace.own["answerable"]
         logs[way] = log(server)
         shapes = {shape(body) for body in server.requests if role(body) == "judge"}
         assert shapes == {"Answerable" if alone else "Judged"}  # the reason is asked for where it is used
         server.reset()
+    assert [way for way, answers in answerable.items() if not answers] == ["no-navigation"]
     seven = len(BRIDGE)
     built = {"entities": seven, "questions": seven, "same": 1}
     assert {name: logs["kn"][name] for name in built} == built
