@@ -334,6 +334,8 @@ def test_a_walk_that_is_never_answered_ends_where_nothing_leads_on_or_after_its_
     long = found(conversations(*chain), "What does Adam know", qrmem_scope=0)
     assert (long.trace.own["stopped"], taken(long)) == ("trials", people[1:6])
     assert log(server)["judge"] == 6
+    short = found(conversations(*chain), "What does Adam know", qrmem_scope=0, qrmem_trials=2)
+    assert (short.trace.own["stopped"], taken(short)) == ("trials", people[1:3])
     server.reset()
     server.reply = Reader(judge=never, propose=lambda asked: {"entities": []})
     assert found(conversations(*chain), "What does Adam know", qrmem="te").trace.own["stopped"] == "exhausted"
