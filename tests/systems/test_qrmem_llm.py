@@ -381,7 +381,14 @@ def test_parallel_descriptions_become_one_and_segments_unite(server):
     [asked] = of(server, "merge")
     assert asked["pieces"] == [["Mara taught Petra"], ["Later Mara paid Petra"]]
     assert (asked["one"], asked["other"], asked["question"]) == ("Mara", "Petra", "Why was Petra paid")
+    assert asked["questions"] == ["What happened when Mara taught Petra"]
     assert not roles.by_rule
+
+
+def test_every_edge_of_two_segments_is_merged(server):
+    haystack = conversations("Mara, Petra and Ilya met", "Later Mara, Petra and Ilya dined")
+    _, roles = graph_of(server, haystack, "Who dined")
+    assert (len(of(server, "merge")), roles.own["unmerged"]) == (3, 0)
 
 
 def test_names_that_the_model_says_mean_one_are_one_node(server):
