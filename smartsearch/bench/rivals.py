@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -256,10 +255,11 @@ def _checked(name: str, build: Callable[[Corpus], Callable[[str], Any]]) -> Call
 
 def _code(system: System) -> str:
     """The source of a system: its file, or all files of its folder."""
-    module = import_module(systems.SYSTEMS.get(system.card.name, type(system).__module__))
-    if not hasattr(module, "__path__"):
-        return inspect.getsource(module)
-    files = sorted(path for folder in module.__path__ for path in Path(folder).glob("*.py"))
+    name = type(system).__module__
+    package = name if hasattr(sys.modules[name], "__path__") else name.rpartition(".")[0]
+    if package not in systems.SYSTEMS.values():
+        return inspect.getsource(sys.modules[name])
+    files = sorted(path for folder in sys.modules[package].__path__ for path in Path(folder).glob("*.py"))
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
