@@ -91,7 +91,6 @@ class Scribe:
 
 def register(monkeypatch):
     module = ModuleType("scribe")
-    module.__file__ = __file__
     module.CARDS, module.load = {"scribe": CARD}, lambda config, tools: Scribe(llm.asker(config))
     monkeypatch.setitem(sys.modules, "scribe", module)
     monkeypatch.setitem(systems.SYSTEMS, "scribe", "scribe")

@@ -258,7 +258,6 @@ class Scoreless:
 def test_a_system_added_tomorrow_is_measured_beside_ours(chats: Path, tmp_path: Path, monkeypatch):
     """What it does not find is not retrieved; its memory has a folder, and is part of the record."""
     module, made = ModuleType("stranger"), Stranger()
-    module.__file__ = __file__
     module.CARDS, module.load = {"stranger": made.card}, lambda config, tools: made
     monkeypatch.setitem(sys.modules, "stranger", module)
     monkeypatch.setitem(systems.SYSTEMS, "stranger", "stranger")
