@@ -9,14 +9,15 @@ the place, `00:12:31`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.formats.fields import mapping, objects, string
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.paths import at, path, shaped, value_of
+from smartsearch.transcripts.formats.paths import shaped, value_of
 from smartsearch.transcripts.source import Source
 
 _LONGEST = 60.0  # seconds that a turn goes on for want of a sentence's end
@@ -38,23 +39,67 @@ class Said(NamedTuple):
     whole: bool = False
 
 
-class _Listed(NamedTuple):
-    """Segments in a list: the shape of the whole, the path to the list, and those in each; ticks a second."""
+class _Heard(NamedTuple):
+    """How a service writes what it heard: the shape of it, and where its segments or words stand.
+
+    `inside` are the lists on the way, each in the elements of the one before; of alternatives the first is
+    read. A speaker may be told of the elements around, a start that is not is that of the one before. There
+    are `ticks` in a second. Where some of the words are `tagged` with a speaker the others are there twice.
+    """
 
     shape: str
     inside: str
-    text: str
-    speaker: str
-    start: str
     ticks: float = 1
+    tagged: bool = False
 
     def said(self, item: Item) -> Iterator[Said]:
         """The segments."""
-        text, speaker, start = path(self.text), value_of(self.speaker), value_of(self.start)
-        for one in item.elements(*self.inside.split("/")):
-            if isinstance(one.value, dict):
-                begun = _seconds(start(one.value, None)) / self.ticks
-                yield Said(one, text(one.value, None), _named(speaker(one.value, None)), begun)
+        labels = _labels(item.value)
+        found = [(item, _speaker(item.value, None))]
+        for step in self.inside.split():
+            inner = ((one, who) for outer, who in found for one in _inside(outer, step))
+            found = [(one, who if (own := _speaker(one.value, None)) is None else own) for one, who in inner]
+        tagged = [one for one in found if one[1]] if self.tagged else []
+        begun = 0.0
+        for one, who in tagged or found:
+            starts = (
+                (_seconds(at), ticks) for way, ticks in _STARTS if (at := way(one.value, None)) is not None
+            )
+            begun = next((at / ticks / self.ticks for at, ticks in starts), begun)
+            who = labels.get(string(one.value, "start_time")) if who is None else who
+            yield Said(one, _heard(one.value), _named(who), begun, to_iso(_time(one.value, None)))
+
+
+_text = value_of("text transcript body punctuated_word word value content display")
+_speaker = value_of("speaker speaker_label speaker_name speaker_id speakerLabel speakerTag participant/name")
+_time = value_of("start_timestamp/absolute")
+_STARTS = [
+    *((value_of(way), 1.0) for way in ("start", "start_time", "startTime", "startOffset", "ts", "offset")),
+    *((value_of(way), 1.0) for way in ("start_timestamp/relative", "start_timestamp")),
+    *((value_of(way), 1e3) for way in ("offsets/from", "offsetMilliseconds")),
+    (value_of("offsetInTicks"), 1e7),
+]
+"""Where a start is told, and how many ticks are a second there."""
+
+
+def _heard(value: Any) -> str:
+    """What was heard, itself or by the best guess at it."""
+    found = _text(value, None)
+    best = [*objects(value, "alternatives"), *objects(value, "nBest")]
+    return found if isinstance(found, str) else _heard(best[0]) if best else ""
+
+
+def _inside(outer: Item, step: str) -> Iterator[Item]:
+    """The objects in a list, of alternatives the first."""
+    found = (one for one in outer.elements(*step.split("/")) if isinstance(one.value, dict))
+    return islice(found, 1) if step == "alternatives" else found
+
+
+def _labels(value: object) -> dict[str, str]:
+    """Amazon's speakers by the times of words, which may not tell them."""
+    labelled = objects(mapping(value, "results", "speaker_labels"), "segments")
+    words = (word for segment in labelled for word in objects(segment, "items"))
+    return {string(word, "start_time"): string(word, "speaker_label") for word in words}
 
 
 def _seconds(value: object) -> float:
@@ -77,146 +122,38 @@ def _named(speaker: object) -> str:
     return f"Speaker {name}" if name.isdecimal() else name
 
 
-def _amazon(item: Item) -> Iterator[Said]:
-    """Words and marks, with speakers by their times where the words do not tell them."""
-    labelled = objects(mapping(item.value, "results", "speaker_labels"), "segments")
-    words = (word for segment in labelled for word in objects(segment, "items"))
-    speakers = {string(word, "start_time"): string(word, "speaker_label") for word in words}
-    last = Said(item, "", "", 0)
-    for one in item.elements("results", "items"):
-        said = next((string(found, "content") for found in objects(one.value, "alternatives")), "")
-        if string(one.value, "type") == "punctuation":
-            yield last._replace(item=one, text=said)
-        else:
-            begun = string(one.value, "start_time")
-            who = string(one.value, "speaker_label") or speakers.get(begun, "")
-            last = Said(one, f" {said}", who, _seconds(begun))
-            yield last
-
-
-def _deepgram(item: Item) -> Iterator[Said]:
-    """Paragraphs of sentences, or words, of each channel."""
-    for channel in item.elements("results", "channels"):
-        for best in list(channel.elements("alternatives"))[:1]:
-            sentences = [
-                (sentence, at(paragraph.value, "speaker"))
-                for paragraph in best.elements("paragraphs", "paragraphs")
-                for sentence in paragraph.elements("sentences")
-            ]
-            for one, who in sentences or (
-                (word, at(word.value, "speaker")) for word in best.elements("words")
-            ):
-                text = string(one.value, "text", "punctuated_word", "word")
-                yield Said(one, f" {text}", _named(who), _seconds(at(one.value, "start")))
-
-
-def _rev(item: Item) -> Iterator[Said]:
-    for one in item.elements("monologues"):
-        begun = 0.0
-        for element in one.elements("elements"):
-            begun = _seconds(at(element.value, "ts")) or begun
-            yield Said(element, string_of(element.value, "value"), _named(at(one.value, "speaker")), begun)
-
-
-def string_of(value: object, key: str) -> str:
-    """The text under a key, a blank one too."""
-    found = at(value, key)
-    return found if isinstance(found, str) else ""
-
-
-def _azure(item: Item) -> Iterator[Said]:
-    for one in item.elements("recognizedPhrases"):
-        said = next((string(found, "display") for found in objects(one.value, "nBest")), "")
-        begun = _seconds(at(one.value, "offset")) or _seconds(at(one.value, "offsetInTicks")) / 1e7
-        yield Said(one, said, _named(at(one.value, "speaker")), begun)
-
-
-def _google(item: Item) -> Iterator[Said]:
-    """Words, where they have speakers those of the last result, which has all; else the best transcripts."""
-    results = [best for one in item.elements("results") for best in list(one.elements("alternatives"))[:1]]
-    words = [word for best in results for word in best.elements("words")]
-    tagged = [word for word in words if at(word.value, "speakerTag") or at(word.value, "speakerLabel")]
-    for one in tagged or words:
-        who = at(one.value, "speakerLabel") or at(one.value, "speakerTag")
-        begun = at(one.value, "startTime") or at(one.value, "startOffset")
-        yield Said(one, f" {string(one.value, 'word')}", _named(who), _seconds(begun))
-    for best in () if words else results:
-        yield Said(best, string(best.value, "transcript"), "", 0)
-
-
-def _recall(item: Item) -> Iterator[Said]:
-    who = string(mapping(item.value, "participant"), "name") or string(item.value, "speaker")
-    for one in item.elements("words"):
-        begun = at(one.value, "start_timestamp")
-        told = begun if isinstance(begun, dict) else {"relative": begun}
-        time = to_iso(told.get("absolute"))
-        yield Said(one, f" {string(one.value, 'text')}", who, _seconds(told.get("relative")), time)
-
-
-_SHAPES: tuple[tuple[str, Callable[[Item], Iterator[Said]]], ...] = (
-    *(
-        (listed.shape, listed.said)
-        for listed in (
-            _Listed("segments[]/start+end+text", "segments", "text", "speaker", "start"),
-            _Listed("transcription[]/offsets+text", "transcription", "text", "speaker", "offsets/from", 1000),
-            _Listed("segments[]/startTime+body", "segments", "body", "speaker", "startTime"),
-            _Listed(
-                "results/audio_segments[]/transcript+start_time",
-                "results/audio_segments",
-                "transcript",
-                "speaker_label",
-                "start_time",
-            ),
-            _Listed(
-                "results/utterances[]/transcript+start",
-                "results/utterances",
-                "transcript",
-                "speaker",
-                "start",
-            ),
-            _Listed("utterances[]/text+start+end", "utterances", "text", "speaker", "start", 1000),
-            _Listed(
-                "phrases[]/text+offsetMilliseconds", "phrases", "text", "speaker", "offsetMilliseconds", 1000
-            ),
-            _Listed(
-                "sentences[]/text+speaker_name", "sentences", "text", "speaker_name speaker_id", "start_time"
-            ),
-            _Listed(
-                "data/transcript/sentences[]/text",
-                "data/transcript/sentences",
-                "text",
-                "speaker_name speaker_id",
-                "start_time",
-            ),
-        )
+_SHAPES = (
+    _Heard("segments[]/start+end+text", "segments"),
+    _Heard("transcription[]/offsets+text", "transcription"),
+    _Heard("segments[]/startTime+body", "segments"),
+    _Heard("results/audio_segments[]/transcript+start_time", "results/audio_segments"),
+    _Heard("results/utterances[]/transcript+start", "results/utterances"),
+    _Heard("utterances[]/text+start+end", "utterances", ticks=1000),
+    _Heard("phrases[]/text+offsetMilliseconds", "phrases"),
+    _Heard("sentences[]/text+speaker_name", "sentences"),
+    _Heard("data/transcript/sentences[]/text", "data/transcript/sentences"),
+    _Heard("results/items[]/alternatives+type", "results/items"),
+    _Heard(
+        "results/channels[]/alternatives[]/paragraphs/paragraphs[]/sentences",
+        "results/channels alternatives paragraphs/paragraphs sentences",
     ),
-    ("results/items[]/alternatives+type", _amazon),
-    ("results/channels[]/alternatives", _deepgram),
-    ("monologues[]/speaker+elements", _rev),
-    ("recognizedPhrases[]/nBest", _azure),
-    ("results[]/alternatives[]/transcript", _google),
-    ("language_code words[]/text+type", lambda item: _words(item, "speaker_id", 1)),
-    ("audio_url words[]/text+start", lambda item: _words(item, "speaker", 1000)),
-    ("participant words[]/text+start_timestamp", _recall),
-    ("speaker words[]/text+start_timestamp", _recall),
+    _Heard("results/channels[]/alternatives", "results/channels alternatives words"),
+    _Heard("monologues[]/speaker+elements", "monologues elements"),
+    _Heard("recognizedPhrases[]/nBest", "recognizedPhrases"),
+    _Heard("results[]/alternatives[]/words[]/word", "results alternatives words", tagged=True),
+    _Heard("results[]/alternatives[]/transcript", "results alternatives"),
+    _Heard("language_code words[]/text+type", "words"),
+    _Heard("audio_url words[]/text+start", "words", ticks=1000),
+    _Heard("participant words[]/text+start_timestamp", "words"),
+    _Heard("speaker words[]/text+start_timestamp", "words"),
 )
-
-
-def _words(item: Item, speaker: str, ticks: float) -> Iterator[Said]:
-    """Words of ElevenLabs, blanks among them, and of AssemblyAI."""
-    for one in item.elements("words"):
-        blank = "" if "type" in mapping(one.value) else " "
-        begun = _seconds(at(one.value, "start")) / ticks
-        yield Said(one, blank + string_of(one.value, "text"), _named(at(one.value, speaker)), begun)
-
-
-_KNOWN = [(shaped(shape), said) for shape, said in _SHAPES]
+_KNOWN = [(shaped(one.shape), one) for one in _SHAPES]
 
 
 def _speech(source: Source, item: Item) -> Iterator[Chat]:
-    said = next((said for has, said in _KNOWN if has(item.value)), None)
-    if said:
-        yield Chat(item, list(turns(said(item))), source.stem)
+    heard = next((one for has, one in _KNOWN if has(item.value)), None)
+    if heard:
+        yield Chat(item, list(turns(heard.said(item))), source.stem)
 
 
 def turns(said: Iterator[Said]) -> Iterator[Item]:
@@ -262,7 +199,7 @@ def _turn(first: Said, texts: list[str]) -> Item:
 
 FORMS = {
     "speech": Form(
-        claims=tuple(shape for shape, _ in _SHAPES),
+        claims=tuple(one.shape for one in _SHAPES),
         parted=_speech,
         inside="segments",
         text="text",
