@@ -1,7 +1,8 @@
 """A message of a model's, a person's or a tool's to events, in whatever dialect its content and calls are.
 
 A content is text or blocks: texts, tool calls (`tool_use`, `toolCall`, `functionCall` ...), results, files.
-Calls and files may stand beside the content too (`tool_calls`, `attachments`). Thinking is left out.
+Calls and files may stand beside the content too (`tool_calls`, `attachments`), and what came of a call in it.
+Thinking is left out.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from smartsearch.transcripts.formats.fields import kind, last_part, mapping, obj
 from smartsearch.transcripts.formats.tool_calls import arguments
 
 _CALL, _RESULT, _HIDDEN = "call", "result", "hidden"
-_CALLS = ("tool_use", "tool_call", "toolcall", "toolcallrequest", "function_call")
+_CALLS = ("tool", "toolcall", "toolcallrequest", "function_call", "dynamic_tool")
 _RESULTS = ("tool_result", "toolcallresult", "function_call_output", "tool_response")
+_HOLDS = ("function", "functionCall", "toolInvocation", "tool_call", "state")
+"""Objects in a call that hold its name, its arguments or what came of it."""
 _CALLS_BESIDE = ("tool_calls", "toolCalls", "toolRequests")
 _BESIDE = {*_CALLS_BESIDE, "attachments", "files"}
 _IDS = (
@@ -25,6 +28,7 @@ _IDS = (
     *("toolUseID", "id"),
 )
 _NAMES = ("name", "toolName", "tool_name", "tool", "toolId", "tool_type")
+_CAME = ("output", "result", "error")
 _GIVEN = ("input", "arguments", "args", "parameters", "params", "action")
 _MADE = (
     *("content", "output", "result", "run", "response", "detailedContent", "value", "stdout", "stderr"),
@@ -58,7 +62,8 @@ def events_of(
     if role != "assistant":
         return _asked(role, blocks, files, place, typed, result)
     first: list[Event] = [Said(role, "", files, place, own)] if files else []
-    return [*first, *_replied(blocks, place, own, result), *(called(call, place, own) for call in calls)]
+    asked = [event for call in calls for event in _called(call, place, own, result)]
+    return [*first, *_replied(blocks, place, own, result), *asked]
 
 
 def _asked(
@@ -85,7 +90,7 @@ def _replied(blocks: list[Any], place: Place, own: str, result: Clean) -> list[E
     for block in blocks:
         what = _sort(block)
         if what == _CALL:
-            found.append(called(block, place, own))
+            found += _called(block, place, own, result)
         elif what == _RESULT:
             found.append(returned(block, place, result))
         elif what != _HIDDEN:
@@ -112,16 +117,33 @@ def _sort_of(what: str) -> str:
     plain = what.replace("-", "_").lower()
     if any(word in plain for word in ("think", "thought", "reason")):
         return _HIDDEN
-    return _CALL if plain in _CALLS else _RESULT if plain in _RESULTS else ""
+    if plain in _RESULTS:
+        return _RESULT
+    return _CALL if plain in _CALLS or plain.startswith("tool_") else ""
+
+
+def _called(call: Any, place: Place, own: str, result: Clean) -> list[Event]:
+    """The events of a call and of what came of it, where it holds that."""
+    asked = called(call, place, own)
+    for inner in (*(held for key in _HOLDS if (held := mapping(call, key))), call):
+        if any(inner.get(key) is not None for key in _CAME):
+            made = returned(inner, place, result)
+            return [
+                asked,
+                made._replace(
+                    call=asked.call, tool=asked.tool, place=place._replace(turn=asked.call or place.turn)
+                ),
+            ]
+    return [asked]
 
 
 def called(call: Any, place: Place, own: str = "") -> Called:
-    """The event of a call; `function` holds the name and the arguments in OpenAI's form."""
-    inner = mapping(call, "function") or mapping(call, "functionCall") or call
+    """The event of a call; `function`, say, holds the name and the arguments in OpenAI's form."""
+    inner = call | {key: held for name in _HOLDS for key, held in mapping(call, name).items()}
     given = next((inner[key] for key in _GIVEN if inner.get(key) is not None), None)
     tool = string(inner, *_NAMES) or string(call, "type").removesuffix("_call").removeprefix("local_")
     server = string(inner, "namespace")
-    named = f"{server}__{tool}" if server else tool
+    named = f"{server}__{tool}" if server else tool.removeprefix("tool-")
     return Called(named, arguments(given), string(call, *_IDS) or string(inner, *_IDS), place, own)
 
 

@@ -16,22 +16,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed, joined
 from smartsearch.transcripts.formats.fields import (
     Mentions,
     in_time,
     mapping,
-    misfit,
     objects,
     sequence,
     string,
     text,
 )
+from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 from smartsearch.transcripts.formats.neighbours import made_beside
 from smartsearch.transcripts.formats.slack_text import Names, attached, blocks, plain, shared
@@ -77,41 +76,41 @@ def _is_message(value: object) -> bool:
     return value.get("type") == "message" or ("text" in value and ("user" in value or "bot_id" in value))
 
 
-def read(source: Source) -> Iterator[Record]:
-    """Turns of a day in the order of the file; joins, leaves and other notices are left out."""
-    items = list(source.items())
+def _channels(source: Source, whole: Item) -> Iterator[Chat]:
+    """The channels of a file, and the names that it or the export has."""
+    items = whole.value
     held = any(_messages_of(item) is not None for item in items[:20])
     people = _beside(source, _PEOPLES_BESIDE if held else _PEOPLE, _named)
-    rooms = _beside(source, _CHANNELS_BESIDE if held else _CHANNELS, _listed)
-    users, places = {}, _Rooms()
-    for item in items:
-        users.update(_users(objects(item.value, "u")))
-        places.add([*objects(item.value, "ch"), mapping(item.value, "ci")])
-    rooms = [places, *rooms]
-    channels = Mentions(*(one.names for one in rooms))
-    names = Names(Mentions(users, *people), channels)
+    listed = _beside(source, _CHANNELS_BESIDE if held else _CHANNELS, _listed)
+    here = [one for item in items for one in (*objects(item.value, "ch"), mapping(item.value, "ci"))]
+    listed = [_rooms(here), *listed]
+    users = _users(user for item in items for user in objects(item.value, "u"))
+    names = Names(Mentions(users, *people), Mentions(*(rooms.names for rooms in listed)))
     own = source.stem if held else source.folder or source.stem
-    titles: dict[str, str] = {}
-    for room, item in _messages(items):
-        conversation = channels.get(room) or room or own
-        if conversation not in titles:
-            titles[conversation] = _title(conversation, rooms, names)
-        yield from _turn(source, item, conversation, titles[conversation], names)
+    for room, messages in _messages(items).items():
+        name = names.channels.get(room) or room or own
+        yield Chat(whole, messages, name, _title(name, listed, names), _About(names, _cut(source)))
 
 
-def _messages(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
-    """Each message with the id or the name of its channel, "" where its file does not say."""
+def _cut(source: Source) -> str:
+    """The day as Slack cut it, which is the name of the file, or ""."""
+    return source.stem if to_iso(source.stem) == source.stem else ""
+
+
+def _messages(items: Iterable[Item]) -> dict[str, Sequence[Item]]:
+    """The messages by the id or the name of their channel, "" where the file does not say."""
+    days: list[Item] = []
     held: dict[str, dict[str, Item]] = {}
     for item in items:
         found = _messages_of(item)
         if found is None:
-            yield "", item
+            days.append(item)
             continue
         kept = held.setdefault(string(item.value, *_ROOM), {})
         for one in found:  # a message that opens a thread comes with its replies a second time
             kept.setdefault(string(one.value, "ts") or one.pointer + str(one.line), one)
-    for room, kept in held.items():
-        yield from ((room, one) for one in in_time(kept.values(), _when))
+    rooms = {room: in_time(kept.values(), _when) for room, kept in held.items()}
+    return {"": days} | rooms if days else rooms
 
 
 def _when(value: object) -> float | None:
@@ -132,40 +131,9 @@ def _with_replies(item: Item) -> Iterator[Item]:
         yield from message.elements("slackdump_thread_replies")
 
 
-def _turn(source: Source, item: Item, conversation: str, title: str, names: Names) -> Iterator[Record]:
-    value = item.value
-    if reason := misfit(value, "text"):
-        yield item.fault(reason)
-        return
-    if text(value, "subtype") in _NOTICES:
-        return
-    try:
-        said, caption = _said(value, names)
-    except FormatError as error:  # its mentions
-        yield item.fault(str(error), error.kind)
-        return
-    time = to_iso(text(value, "ts"))
-    yield turn(
-        source.path,
-        item,
-        text=said,
-        speaker=_speaker(value, names),
-        time=time,
-        caption=caption,
-        conversation=conversation,
-        session=text(value, "thread_ts") or _day(source, time),
-        turn=text(value, "ts"),
-        title=title,
-    )
-
-
-def _day(source: Source, time: str) -> str:
-    """The day as Slack cut it, which is in the name of the file; else the day of the message."""
-    return source.stem if to_iso(source.stem) == source.stem and source.stem else time[:10]
-
-
-def _said(value: dict[str, Any], names: Names) -> tuple[str, str]:
+def _said(value: dict[str, Any], about: Any) -> tuple[str, str]:
     """The text of a message and its caption. What is attached is the text where there is no other."""
+    names = about.names
     said = plain(text(value, "text"), names) or blocks(value, names)
     if value.get("subtype") == "file_comment":
         said = plain(text(mapping(value, "comment"), "comment"), names) or said
@@ -175,7 +143,7 @@ def _said(value: dict[str, Any], names: Names) -> tuple[str, str]:
     return said, joined([*shared(value), *(bracketed("attached", one) for one in found)])
 
 
-def _speaker(value: dict[str, Any], names: Names) -> str:
+def _speaker(value: dict[str, Any], about: Any) -> str:
     """The name people see: a bot's own, the member's, the one the message carries, or the id."""
     own = text(value, "username")
     if own and value.get("subtype") == "bot_message":
@@ -183,34 +151,39 @@ def _speaker(value: dict[str, Any], names: Names) -> str:
     user = text(value, "user") or text(mapping(value, "comment"), "user")
     carried = text(mapping(value, "user_profile"), "display_name", "real_name", "name")
     bot = text(mapping(value, "bot_profile"), "name")
-    return names.people.get(user) or carried or own or bot or user or text(value, "bot_id")
+    return about.names.people.get(user) or carried or own or bot or user or text(value, "bot_id")
 
 
-class _Rooms:
-    """Channels and direct messages: their names and their members by id, and the ids of groups by name."""
+class _About(NamedTuple):
+    """The names of a file, and the day that it is of."""
 
-    def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-        self.members: dict[str, tuple[str, ...]] = {}
-        self.groups: dict[str, str] = {}
+    names: Names
+    day: str
 
-    def add(self, listed: Iterable[dict[str, Any]]) -> None:
-        """Take up what a list says of each."""
-        for room in filter(None, listed):
-            own, name = string(room, "id"), text(room, "name")
-            self.names[own] = name
-            self.members[own] = tuple(m for m in sequence(room, "members") if isinstance(m, str))
-            if name.startswith("mpdm-"):
-                self.groups.setdefault(name, own)
+
+class _Rooms(NamedTuple):
+    """Channels and direct messages: their names by id, their members by id and those of groups by name."""
+
+    names: dict[str, str]
+    members: dict[str, tuple[str, ...]]
+
+
+def _rooms(listed: Iterable[dict[str, Any]]) -> _Rooms:
+    rooms = _Rooms({}, {})
+    for room in filter(None, listed):
+        own, name = string(room, "id"), text(room, "name")
+        rooms.names[own] = name
+        rooms.members[own] = tuple(one for one in sequence(room, "members") if isinstance(one, str))
+        if name.startswith("mpdm-"):
+            rooms.members.setdefault(name, rooms.members[own])
+    return rooms
 
 
 def _title(folder: str, listed: Sequence[_Rooms], names: Names) -> str:
     """What a channel is called whose folder has another name: direct messages are named by their members."""
-    for own in (folder, next((one.groups[folder] for one in reversed(listed) if folder in one.groups), None)):
-        for rooms in listed if own is not None else ():
-            if own in rooms.names:
-                name = rooms.names[own]
-                return name if name and name != folder else ", ".join(map(names.person, rooms.members[own]))
+    for rooms in listed:
+        if folder in rooms.members:
+            return rooms.names.get(folder) or ", ".join(map(names.person, rooms.members[folder]))
     return ""
 
 
@@ -218,10 +191,6 @@ def _beside(source: Source, files: Iterable[str], make: Callable[[str], T]) -> l
     """What the lists beside a transcript say, the last of them first."""
     made = (made_beside(source, name, make) for name in files)
     return [one for one in made if one is not None][::-1]
-
-
-def _named(written: str) -> dict[str, str]:
-    return _users(_entries(written))
 
 
 def _users(listed: Iterable[dict[str, Any]]) -> dict[str, str]:
@@ -237,10 +206,12 @@ def _users(listed: Iterable[dict[str, Any]]) -> dict[str, str]:
     return named
 
 
+def _named(written: str) -> dict[str, str]:
+    return _users(_entries(written))
+
+
 def _listed(written: str) -> _Rooms:
-    rooms = _Rooms()
-    rooms.add(_entries(written))
-    return rooms
+    return _rooms(_entries(written))
 
 
 def _entries(written: str) -> list[dict[str, Any]]:
@@ -252,3 +223,17 @@ def _entries(written: str) -> list[dict[str, Any]]:
     keys = ("all", "members", "channels", "u", "ch")  # a list, answers of the API, slackdump's chunks
     held = [{"all": item.value, **mapping(item.value)} for item in found.items]
     return [one for value in held for key in keys for one in objects(value, key)]
+
+
+_FORM = Form(
+    items=lambda source: [Item(list(source.items()), 0)],
+    parted=_channels,
+    says="text",
+    text=_said,
+    speaker=_speaker,
+    time=lambda value, _: to_iso(text(value, "ts")),
+    turn=lambda value, _: text(value, "ts"),
+    session=lambda value, about: text(value, "thread_ts") or about.day or to_iso(text(value, "ts"))[:10],
+    skip=lambda value, _: text(value, "subtype") in _NOTICES,
+)
+read = _FORM.read
