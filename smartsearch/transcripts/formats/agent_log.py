@@ -12,7 +12,7 @@ from typing import NamedTuple
 from smartsearch.text.longtimes import time_of
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.fields import kind, string
+from smartsearch.transcripts.formats.fields import kind, mapping, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import is_own
 from smartsearch.transcripts.formats.tool_calls import caption
@@ -149,7 +149,8 @@ def parts(content: object) -> tuple[str, str]:
         if isinstance(part, str):
             texts.append(part)
             continue
-        text, what = string(part, "text"), string(part, "type")
+        text = string(part, "text") or string(mapping(part, "text"), "value")
+        what = string(part, "type")
         if not what and isinstance(part, dict) and ("inlineData" in part or "fileData" in part):
             what = (
                 string(part.get("inlineData") or part.get("fileData"), "mimeType").partition("/")[0] or "file"
@@ -157,7 +158,7 @@ def parts(content: object) -> tuple[str, str]:
             what = what if what in ("image", "audio") else "file"
         if text:
             texts.append(text)
-        elif "image" in what:
+        elif "image" in what or string(part, "mime").startswith("image/"):
             captions.append("[image]")
         elif what in ("document", "file", "input_file"):
             name = string(part, "title", "filename", "name")

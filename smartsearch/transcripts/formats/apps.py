@@ -18,26 +18,6 @@ _TALK = {"user": "user", "assistant": "assistant"}
 _ALL = _TALK | {"system": "system", "tool": "tool"}
 
 
-# Vercel's AI SDK and Gemini's interface: messages of `parts`. A call of Vercel's holds what it returned.
-def _parts(value: dict[str, Any], _: Any) -> dict[str, Any]:
-    found = []
-    for part in sequence(value, "parts"):
-        what = string(part, "type")
-        made = mapping(part, "toolInvocation") or (
-            part if what.startswith("tool-") or what == "dynamic-tool" else {}
-        )
-        if made:
-            name, own = string(made, "toolName") or what.removeprefix("tool-"), string(made, "toolCallId")
-            given = made.get("input", made.get("args"))
-            found.append({"type": "tool_use", "name": name, "input": given, "id": own})
-            if (output := made.get("output", made.get("result"))) is not None:
-                told = output if isinstance(output, str | list | dict) else str(output)
-                found.append({"type": "tool_result", "content": told, "id": own, "name": name})
-        else:
-            found.append(part)
-    return {"content": found}
-
-
 # Codex's `exec --json`: items of a thread, of which the completed ones hold all.
 def _exec_item(value: dict[str, Any], _: Any) -> dict[str, Any]:
     held = mapping(value, "item")
@@ -145,7 +125,7 @@ FORMS = {
         alone=True,
         name="id chatId",
         roles=_ALL | {"model": "assistant", "function": "user"},
-        message=_parts,
+        content="parts",
         time="createdAt metadata/createdAt",
     ),
     "codex-exec": Form(

@@ -329,26 +329,10 @@ def _flat(_: Source, item: Item) -> Iterator[Chat]:
         yield Chat(item, found)
 
 
-def _libre(item: Item, place: Place, _: Chat) -> Iterable[Event]:
-    value = item.value
-    if reason := misfit(value, "text"):
-        return [item.fault(reason)]
-    role = "user" if value.get("isCreatedByUser") is True else "assistant"
-    content = enumerate(objects(value, "content"))
-    blocks = [made for n, block in content for made in _libre_blocks(block, f"{item.pointer}/content/{n}")]
-    text = string(value, "text") if role == "user" or not blocks else ""
-    held = {"content": text or blocks, "files": value.get("files")}
-    return events_of(role, held, "content", place, item.pointer)
-
-
-def _libre_blocks(block: dict[str, Any], own: str) -> Iterator[dict[str, Any]]:
-    """A part as others write it: a text may stand in an object, a call holds what it returned."""
-    if made := mapping(block, "tool_call"):
-        yield {"type": "tool_call", "name": made.get("name"), "args": made.get("args"), "id": own}
-        yield {"type": "tool_result", "output": made.get("output"), "id": own}
-    else:
-        text = mapping(block, "text").get("value")
-        yield block | {"text": text} if text else block
+def _libre(value: dict[str, Any], _: Any) -> dict[str, Any]:
+    """What a message says: the parts, which only the model's have, else the text."""
+    content = objects(value, "content") if value.get("isCreatedByUser") is not True else []
+    return {"content": content or string(value, "text"), "files": value.get("files")}
 
 
 # LM Studio: ChrystianSchutz/ThreadShelf's README. A message has versions, of which one is selected, and a
@@ -746,12 +730,13 @@ FORMS = {
         by="conversationId",
         name="conversationId",
         parent="parentMessageId",
-        kind=lambda value, _: "message" if "messageId" in value else "",
-        roles={"message": "user"},
+        kind=lambda value, _: str(value.get("isCreatedByUser") is True) if "messageId" in value else "",
+        roles={"True": "user", "False": "assistant"},
+        message=_libre,
         time="createdAt",
         conversation="conversationId",
         turn="messageId",
-        events=_libre,
+        skip=lambda value, _: (wrong := misfit(value, "text")) and FormatError(wrong),
     ),
     "lm-studio": Form(
         claims="messages[]/versions[]+currentlySelected",

@@ -29,9 +29,20 @@ _IDS = (
 )
 _NAMES = ("name", "toolName", "tool_name", "tool", "toolId", "tool_type")
 _CAME = ("output", "result", "error")
-_GIVEN = ("input", "arguments", "args", "parameters", "params", "action")
+_GIVEN = ("input", "arguments", "args", "rawArgs", "parameters", "params", "action")
 _MADE = (
-    *("content", "output", "result", "run", "response", "detailedContent", "value", "stdout", "stderr"),
+    *(
+        "content",
+        "contents",
+        "output",
+        "result",
+        "run",
+        "response",
+        "detailedContent",
+        "value",
+        "stdout",
+        "stderr",
+    ),
     *("error", "message", "progress"),
 )
 _FILES = ("displayName", "path", "name", "filename", "file_name")
@@ -51,7 +62,7 @@ def events_of(
     if role == "tool":
         return [returned(message, place, result)]
     if role == "call":
-        return [called(message, place, own)]
+        return _called(message, place, own, result)
     content = message.get(key)
     beside = message.keys() & _BESIDE
     files = _files(message) if beside else ""

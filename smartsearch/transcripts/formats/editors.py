@@ -18,6 +18,7 @@ from typing import Any
 
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said
+from smartsearch.transcripts.formats.blocks import events_of
 from smartsearch.transcripts.formats.fields import (
     escaped,
     kind,
@@ -30,8 +31,7 @@ from smartsearch.transcripts.formats.fields import (
 )
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item, parse
-from smartsearch.transcripts.formats.paths import at
-from smartsearch.transcripts.formats.tool_calls import arguments
+from smartsearch.transcripts.formats.paths import at, path
 from smartsearch.transcripts.source import Source
 
 # VS Code: a `.json` is one object with `requests`, each with the user's `message` and the parts of the
@@ -249,29 +249,25 @@ def _order(rows: dict[str, Any], heads: object, begin: str, stored: Sequence[str
     ]
 
 
-def _bubble(item: Item, place: Place, _: Chat) -> Iterator[Event]:
-    value = item.value
-    role = "user" if string(value, "type") in ("1", "user") else "assistant"
-    own = place.turn or item.pointer
-    images = " ".join("[image]" for _ in sequence(value, "images"))
-    text, call = string(value, "text", "rawText", "content"), mapping(value, "toolFormerData")
-    if text or images or not call:
-        yield Said(role, text, images, place, own)
-    if call:
-        yield from _call(call, own, place)
+def _bubble_kind(value: dict[str, Any], _: Any) -> str:
+    return "call" if _is_call(value) else string(value, "type")
 
 
-def _call(call: dict[str, Any], own: str, place: Place) -> Iterator[Event]:
-    """A tool call, as part of what was just said, and what it gave back."""
-    id_, tool = string(call, "toolCallId") or own, string(call, "name")
-    given = arguments(string(call, "rawArgs", "params") or call.get("params"))
-    yield Called(tool, given, id_, place)
-    result = call.get("result")
-    parsed = arguments(result)
-    text = string(parsed, "output", "contents", "content", "result", "error")
-    yield Returned(
-        id_, text or (result if isinstance(result, str) else ""), "", place._replace(turn=id_), tool
-    )
+def _is_call(value: dict[str, Any]) -> bool:
+    """Whether a message is a call, which is part of what was just said, and no more."""
+    return bool(mapping(value, "toolFormerData")) and not (_bubble_text(value, None) or value.get("images"))
+
+
+def _bubble(value: dict[str, Any], _: Any) -> dict[str, Any]:
+    """What a message says, and the call that goes with it."""
+    call = mapping(value, "toolFormerData")
+    if _is_call(value):
+        return call
+    images = [{"type": "image"} for _ in sequence(value, "images")]
+    return {"content": [_bubble_text(value, None), *images], "tool_calls": [call] if call else []}
+
+
+_bubble_text = path("text rawText content")
 
 
 # OpenCode: `opencode.db` has the tables `session`, `message` and `part`, of which the last two hold JSON in
@@ -405,22 +401,18 @@ def _time(part: object) -> object:
     return mapping(part, "time").get("start") or mapping(part, "state", "time").get("start")
 
 
-def _part(part: Item, role: str, own: str, place: Place) -> Iterator[Event]:
-    value, message = part.value, own or part.pointer
+def _part(part: Item, role: str, own: str, place: Place) -> Iterable[Event]:
+    value = part.value
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         fault = f"{kind(value)} in the place of a part"
-        yield part.fault("a part without a `type`" if isinstance(value, dict) else fault)
-    elif value["type"] == "text" and not (value.get("synthetic") is True or value.get("ignored") is True):
-        yield Said(role, string(value, "text"), "", place, message)
-    elif value["type"] == "file":
-        name = string(value, "filename")
-        image = string(value, "mime").startswith("image/")
-        yield Said(role, "", "[image]" if image else f"[file {name}]" if name else "[file]", place, message)
-    elif value["type"] == "tool":
-        state, call = mapping(value, "state"), string(value, "callID", "id")
-        yield Called(string(value, "tool"), state.get("input"), call, place, message)
-        images = " ".join("[file]" for _ in sequence(state, "attachments"))
-        yield Returned(call, string(state, "output", "error"), images, place._replace(turn=call))
+        return [part.fault("a part without a `type`" if isinstance(value, dict) else fault)]
+    if (
+        value["type"] not in ("text", "file", "tool")
+        or value.get("synthetic") is True
+        or value.get("ignored") is True
+    ):
+        return []
+    return events_of(role, {"content": [value]}, "content", place, own or part.pointer)
 
 
 FORMS = {
@@ -441,13 +433,13 @@ FORMS = {
         claims=lambda value: bool(mapping(value)) and value.keys() <= {_TABLE, _OLD},
         parted=_cursor,
         inside=_TABLE,
-        kind="type",
-        roles={"1": "user", "user": "user", "2": "assistant", "ai": "assistant"},
+        kind=_bubble_kind,
+        roles={"1": "user", "user": "user", "2": "assistant", "ai": "assistant", "call": "call"},
         time=lambda v, began: (
             string(v, "createdAt", "timestamp") or at(v, "timingInfo/clientStartTime") or began
         ),
         turn="bubbleId id",
-        events=_bubble,
+        message=_bubble,
     ),
     "opencode": Form(
         claims=_opencode_claims,
