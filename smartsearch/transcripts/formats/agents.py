@@ -466,7 +466,6 @@ FORMS = {
         kind="type",
         roles=_TALK | {"attachment": "user", "*": ""},
         message=_claude_message,
-        time="timestamp",
         conversation="sessionId session_id",
         session="agentId parent_tool_use_id",
         turn="uuid",
@@ -480,7 +479,6 @@ FORMS = {
         about=lambda source, _, __: source.folder,
         name=lambda _, folder: folder,
         roles=_TALK,
-        time="ts",
         events=_cline,
     ),
     "codex": Form(
@@ -519,7 +517,6 @@ FORMS = {
             "*": "",
         },
         message="data",
-        time="timestamp",
         session="data/parentToolCallId data/agentId",
         joins="data/messageId",
         skip=lambda v, asked: (
@@ -542,7 +539,6 @@ FORMS = {
         kind=lambda v, _: string(mapping(v, "message"), "role") if "message" in v else string(v, "type"),
         roles=_TALK | {"tool_call": "call", "tool_result": "tool", "*": ""},
         message=lambda value, _: value.get("message", value),
-        time="timestamp",
         conversation="session_id sessionId",
         turn="id toolCallId",
         typed=lambda text: without(text, [_REMINDER]),
@@ -556,7 +552,6 @@ FORMS = {
         title="summary",
         kind="type",
         roles={"user": "user", "gemini": "assistant", "info": "", "warning": "", "error": ""},
-        time="timestamp",
         events=_gemini_said,
     ),
     "grok-cli": Form(
@@ -585,7 +580,6 @@ FORMS = {
         roles=_TALK
         | {"tool": "tool", "content.part": "assistant", "tool.call": "call", "tool.result": "tool", "*": ""},
         message=_kimi_message,
-        time="time",
         session=lambda _, names: names[1],
         turn="event/uuid event/toolCallId",
         joins="event/stepUuid",
@@ -616,7 +610,6 @@ FORMS = {
         roles=_TALK | {"tool_result": "assistant", "system": ""},
         message=_qwen_message,
         content="parts",
-        time="timestamp",
         conversation="sessionId",
         turn="uuid",
         skip=lambda v, _: v.get("subtype") in ("goal_runtime", "cron", "notification"),

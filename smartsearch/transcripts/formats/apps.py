@@ -146,14 +146,12 @@ FORMS = {
         )
         | {"*": ""},
         message=_exec_item,
-        time="timestamp",
         turn="item/id",
     ),
     "prompt-history": Form(
         claims=("session_id ts text", "display pastedContents timestamp"),
         text="text display",
         role=lambda _, __: "user",
-        time="ts timestamp",
         conversation="session_id sessionId",
         skip=lambda value, _: string(value, "display").startswith("/"),
     ),
@@ -162,7 +160,6 @@ FORMS = {
         kind=_hands_kind,
         roles={"user": "user", "agent": "assistant", "call": "call", "observation": "tool", "*": ""},
         message=_hands_message,
-        time="timestamp",
         skip=lambda value, _: value.get("source") == "environment" and "observation" not in value,
     ),
     "swe-agent": Form(
@@ -202,7 +199,6 @@ FORMS = {
         parted=_lobe,
         inside="messages",
         roles=_ALL,
-        time="createdAt",
         sort=True,
     ),
     "nextchat": Form(
@@ -211,7 +207,6 @@ FORMS = {
         inside="messages",
         title="topic",
         roles=_ALL,
-        time="date",
     ),
     "typingmind": Form(
         claims=("data/chats[]/messages[]/role", "data/chats[]/chatID"),
@@ -220,7 +215,6 @@ FORMS = {
         name="id chatID",
         title="chatTitle title",
         roles=_ALL,
-        time="createdAt",
         turn="uuid",
     ),
     "big-agi": Form(
@@ -248,7 +242,6 @@ FORMS = {
         title="name threadName",
         roles=_ALL,
         message=lambda value, _: {"content": value.get("contentParts") or value.get("content")},
-        time="timestamp",
     ),
     "character-ai": Form(
         claims="turns[]/author+candidates[]",
@@ -257,7 +250,6 @@ FORMS = {
         text=_chosen,
         speaker="author/name",
         role=lambda value, _: "user" if _is_person(value) else "assistant",
-        time="create_time",
         turn="turn_key/turn_id",
         sort=True,
     ),

@@ -210,7 +210,6 @@ _ACTIVITY = Form(
     items=lambda source: [Item(list(source.items()), 0)],
     text="text",
     role="role",
-    time="time",
     caption=(lambda value, _: value["caption"],),
     session=lambda value, _: to_iso(value["time"])[:10],
 )
@@ -309,24 +308,19 @@ def _plain(item: Item) -> Item:
     return item._replace(value=row | data | {"role": role, "tool_calls": calls, "own": own})
 
 
+def _le_chat(value: dict[str, Any], _: Any) -> dict[str, Any]:
+    """What a message says, and the parts that are no text, or all where it says nothing."""
+    said = string(value, "content")
+    chunks = [one for one in objects(value, "contentChunks") if not said or one.get("type") != "text"]
+    return value | {"content": [said, *chunks]}
+
+
 # LibreChat: danny-avila/LibreChat (api/server/utils/import/__data__).
 
 
-_is_libre = shaped("messageId parentMessageId isCreatedByUser")
-_has_libre = shaped(
-    *(f"{key}[]/messageId+parentMessageId+isCreatedByUser" for key in ("messages", "messagesTree"))
-)
-
-
-def _flat(_: Source, item: Item) -> Iterator[Chat]:
-    """A conversation's messages, each with those inside it behind it."""
-    listed = [one for key in ("messages", "messagesTree") for one in item.elements(key)]
-    if listed:
-        found, waiting = [], listed[::-1]
-        while waiting:
-            found.append(message := waiting.pop())
-            waiting += reversed(list(message.elements("children")))
-        yield Chat(item, found)
+_LIBRE = "messageId parentMessageId isCreatedByUser"
+_has_libre = shaped(*(f"{key}[]/{_LIBRE.replace(' ', '+')}" for key in ("messages", "messagesTree")))
+_is_libre = shaped(_LIBRE)
 
 
 def _libre(value: dict[str, Any], _: Any) -> dict[str, Any]:
@@ -467,37 +461,27 @@ def _oasst_role(value: dict[str, Any], _: Any) -> str:
 
 
 def _perplexity(_: Source, item: Item) -> Iterator[Chat | FormatError]:
-    about = mapping(item.value, "metadata")
-    if string(about, "thread_id"):
-        name, title = string(about, "thread_id"), string(about, "thread_title")
-        yield Chat(
-            item, [half for one in item.elements("conversations") for half in _halves(one)], name, title
-        )
-        return
-    for one in item.elements("conversations") if "conversations" in mapping(item.value) else [item]:
-        if "context_uuid" in mapping(one.value) and isinstance(one.value.get("entries"), list):
-            entries = [half for entry in one.elements("entries") for half in _halves(entry)]
-            yield Chat(
-                one, entries, string(one.value, "context_uuid"), shortened(string(one.value, "context_title"))
-            )
+    """An exported thread, or an account's."""
+    thread = bool(at(item.value, "metadata/thread_id"))
+    many = not thread and "conversations" in mapping(item.value)
+    for one in item.elements("conversations") if many else [item]:
+        entries = one.elements("conversations" if thread else "entries")
+        if thread or (at(one.value, "context_uuid") and isinstance(one.value.get("entries"), list)):
+            yield Chat(one, list(entries))
         else:
             yield one.fault("no conversation with `entries` here")
 
 
-def _halves(item: Item) -> Iterator[Item]:
-    """A question and its answer, each with what both have."""
-    if not isinstance(item.value, dict):
-        yield item
-        return
+def _entry(item: Item, place: Place, _: Chat) -> Iterator[Event]:
+    """A question and its answer."""
     for key, role in (("query", "user"), ("answer", "assistant")):
-        held = {"said": key, "role": role, "entry": item.value}
-        yield Item(held, item.line, f"{item.pointer}/{key}")
-
-
-def _half(value: dict[str, Any], _: Any) -> str:
-    if wrong := misfit(value["entry"], value["said"]):
-        raise FormatError(wrong)
-    return value["entry"].get(value["said"]) or ""
+        half, said = item._replace(pointer=f"{item.pointer}/{key}"), string(item.value, key)
+        if wrong := misfit(item.value, key):
+            yield half.fault(wrong)
+        elif said.strip():
+            yield Said(role, said.strip(), "", place._replace(item=half))
+        else:
+            yield half.fault("a message without text", "no_text")
 
 
 # SillyTavern: SillyTavern/SillyTavern (public/chats in its history): a line of who takes part, then messages.
@@ -621,7 +605,6 @@ FORMS = {
         text=_chatgpt_said,
         speaker=_chatgpt_speaker,
         role="author/role",
-        time="create_time",
     ),
     "ai-studio": Form(
         claims="chunkedPrompt/chunks[]",
@@ -643,7 +626,6 @@ FORMS = {
         leaf="current_leaf_message_uuid",
         kind="sender",
         roles={"human": "user", "user": "user", "assistant": "assistant"},
-        time="created_at",
         turn="uuid",
         events=_claude,
     ),
@@ -680,7 +662,6 @@ FORMS = {
         says="message",
         text=lambda value, _: without(string(value, "message"), ("grok:render", "xai:tool_usage_card")),
         role=lambda value, _: "user" if string(value, "sender").casefold() == "human" else "assistant",
-        time="create_time",
         caption=(_grok_caption,),
         turn="_id id",
     ),
@@ -691,7 +672,6 @@ FORMS = {
         alone=True,
         name=lambda value, _: string(value, *_CONVERSATION, "id"),
         roles={"tool": "tool", "*": "*"},
-        time="created_at createdAt timestamp time",
         conversation=" ".join(_CONVERSATION),
         turn="own",
     ),
@@ -699,41 +679,22 @@ FORMS = {
         # Superkikim/nexus-ai-chat-importer (src/providers/lechat): the messages of a file are in no order
         claims="chatId contentChunks role createdAt",
         says="content",
-        text=lambda v, _: (
-            string(v, "content")
-            or "".join(
-                string(one, "text") for one in objects(v, "contentChunks") if string(one, "type") == "text"
-            )
-        ),
-        role="role",
-        time="createdAt",
-        caption=(
-            each(
-                "contentChunks",
-                lambda one: (
-                    caption(string(one, "name"), arguments(one.get("publicArguments")))
-                    if string(one, "type") == "tool_call"
-                    else "[image]"
-                    if string(one, "type") == "image_url"
-                    else ""
-                ),
-            ),
-            each("files", file("name")),
-        ),
+        roles=_TALK | {"*": "*"},
+        message=_le_chat,
         conversation="chatId",
         sort=True,
     ),
     "librechat": Form(
         claims=lambda value: _is_libre(value) or ("conversationId" in mapping(value) and _has_libre(value)),
-        parted=_flat,
+        inside="messages messagesTree",
         alone=True,
         by="conversationId",
+        replies="children",
         name="conversationId",
         parent="parentMessageId",
         kind=lambda value, _: str(value.get("isCreatedByUser") is True) if "messageId" in value else "",
         roles={"True": "user", "False": "assistant"},
         message=_libre,
-        time="createdAt",
         conversation="conversationId",
         turn="messageId",
         skip=lambda value, _: (wrong := misfit(value, "text")) and FormatError(wrong),
@@ -743,7 +704,6 @@ FORMS = {
         parted=_lm_studio,
         inside="messages",
         roles=_TALK | {"system": "system"},
-        time="time",
         events=_lm_said,
     ),
     "oasst": Form(
@@ -771,7 +731,6 @@ FORMS = {
         parent=lambda value, _: string(value, "parentId") or "root",
         leaf="chat/history/currentId history/currentId",
         roles=_TALK | {"system": "system", "tool": "tool"},
-        time="timestamp",
         events=_web_ui,
     ),
     "perplexity": Form(
@@ -782,10 +741,13 @@ FORMS = {
         ),
         parted=_perplexity,
         inside="conversations",
-        text=_half,
-        role="role",
-        time=lambda value, _: value["entry"].get("created_at", value["entry"].get("timestamp")),
-        turn=lambda value, _: string(value["entry"], "entry_uuid", "uuid"),
+        name="metadata/thread_id context_uuid",
+        title=lambda v, _: at(v, "metadata/thread_title") or shortened(string(v, "context_title")),
+        says="query",
+        kind=lambda _, __: "entry",
+        roles={"entry": "user"},
+        turn="entry_uuid uuid",
+        events=_entry,
     ),
     "sillytavern": Form(
         claims=("user_name character_name", "mes is_user name"),

@@ -29,7 +29,7 @@ _IDS = (
 )
 _NAMES = ("name", "toolName", "tool_name", "tool", "toolId", "tool_type")
 _CAME = ("output", "result", "error")
-_GIVEN = ("input", "arguments", "args", "rawArgs", "parameters", "params", "action")
+_GIVEN = ("input", "arguments", "args", "rawArgs", "parameters", "params", "publicArguments", "action")
 _MADE = (
     *(
         "content",

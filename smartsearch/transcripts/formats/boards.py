@@ -63,7 +63,6 @@ FORMS = {
         name="slug id",
         text=lambda value, _: string(value, "raw") or text_of(string(value, "cooked")),
         speaker="name username",
-        time="created_at",
         turn="post_number",
         skip=lambda value, _: value.get("post_type", 1) == 3,
     ),
@@ -81,7 +80,6 @@ FORMS = {
         says="body",
         text=lambda value, _: _lines(value, "title", "body"),
         speaker="author/login user/login",
-        time="createdAt created_at",
         turn="number id",
         conversation=lambda value, _: string(value, "issue_url", "pull_request_url").rpartition("/")[2],
     ),
@@ -92,7 +90,6 @@ FORMS = {
         title="subject",
         text="plain_body body",
         speaker=lambda value, people: people.get(who := string(value, "author_id"), who),
-        time="created_at",
     ),
     "intercom": Form(
         claims="source{} conversation_parts/conversation_parts[]",
@@ -113,7 +110,6 @@ FORMS = {
         called=lambda _, name: name,
         text=lambda value, _: "" if value.get("media") else string(value, "data"),
         speaker=lambda value, name: "Me" if value.get("from_me") else string(value, "sender") or name,
-        time="timestamp",
         caption=(
             lambda value, _: (
                 address(string(value, "data"), string(value, "mime")) if value.get("media") else ""

@@ -200,7 +200,6 @@ FORMS = {
         name=lambda _, folder: folder,
         text=_unmarked,
         role="role",
-        time="date",
         session="session",
     ),
     "dialogues": Form(

@@ -425,7 +425,6 @@ FORMS = {
         title="customTitle",
         kind=lambda _, __: "request",
         roles={"request": "user"},
-        time="timestamp",
         turn="requestId",
         events=_request,
     ),

@@ -61,8 +61,8 @@ class Form:
     of other files than plain JSON, or of a log that is played back, `parted` the conversations of a record
     that no path leads to.
 
-    `first` leads to a message before these, "" to the conversation itself. Messages that differ in what they
-    are parted `by` are of several conversations.
+    `first` leads to a message before these, "" to the conversation itself. Messages of the file that differ
+    in what they are parted `by` are of several conversations.
 
     `name` and `title` are read of a conversation, as is `called`: what people call it is its name, but its
     title where another one of the file is called so too. For messages of the file it is the first record that
@@ -104,7 +104,7 @@ class Form:
     kinds: tuple[type, ...] = (str,)
     text: Pick = ""
     speaker: Pick = ""
-    time: Pick = ""
+    time: Pick = "timestamp createdAt created_at time ts date create_time"
     caption: tuple[Reads, ...] = ()
     turn: Pick = "id"
     session: Pick = ""
@@ -168,7 +168,7 @@ class Form:
         if own:
             has = shaped(self.head)
             head = next((one for one in own if self.head and has(one.value)), Item({}, 0))
-            chats += self._grouped(source, head, own)
+            chats += [self._chat(source, head, messages) for messages in self._grouped(own)]
         of, known = self._of, [chat for chat in chats if isinstance(chat, Chat)]
         called = [of.called(chat.value, chat.about) if self.called else "" for chat in known]
         names, shared = iter(called), Counter(called)
@@ -195,42 +195,46 @@ class Form:
             if ways:
                 opened = [] if self.first is None else [_step(one, self.first)]
                 listed = (message for way in ways for message in _elements(one, way))
-                yield from self._grouped(source, one, [*opened, *listed])
+                yield self._chat(source, one, [*opened, *listed])
             elif held and isinstance(one.value, dict):
                 yield _no_chat(one, self.inside)
             elif held:
                 yield one.fault(f"{kind(one.value)} in the place of a conversation")
 
-    def _grouped(self, source: Source, item: Item, messages: Sequence[Item]) -> Iterator[Chat]:
-        """The conversation that messages are, or those that they are of."""
+    def _grouped(self, messages: list[Item]) -> Iterable[list[Item]]:
+        """The messages of a file, those of each conversation together."""
         groups: dict[str, list[Item]] = {}
         for one in messages if self.by else ():
             key = self._of.by(one.value, None) if isinstance(one.value, dict) else ""
             groups.setdefault(key, []).append(one)
-        for held in groups.values() or [messages]:
-            yield Chat(item, held, about=self.about(source, item, held) if self.about else None)
+        return groups.values() or [messages]
+
+    def _chat(self, source: Source, item: Item, messages: Sequence[Item]) -> Chat:
+        return Chat(item, messages, about=self.about(source, item, messages) if self.about else None)
 
     def _ordered(self, chat: Chat) -> list[tuple[Item, str]]:
         """The messages to be read, in order, with the ids of those that they stand in as replies."""
-        of, messages = self._of, chat.messages
+        found = self._answered(chat) if self.replies else [(one, "") for one in chat.messages]
         if self.parent:
-            known = [one for one in messages if isinstance(one.value, dict)]
-            kept = shown([self._node(one, chat) for one in known], of.leaf(chat.value, chat.about))
-            messages = [
-                *(one for one in messages if one.value.__class__ is not dict),
-                *map(known.__getitem__, kept),
-            ]
+            nodes = [self._node(one, chat) for one, _ in found if isinstance(one.value, dict)]
+            known = [one for one in found if isinstance(one[0].value, dict)]
+            kept = shown(nodes, self._of.leaf(chat.value, chat.about))
+            found = [*(one for one in found if not isinstance(one[0].value, dict)), *(known[n] for n in kept)]
         if self.within:
-            messages = [_inner(one, self.within) for one in messages if not self._is_empty(one.value)]
-        if self.sort and len(messages) > 1:
-            messages = in_time(messages, self._when(chat.about))
-        if not self.replies:
-            return [(one, "") for one in messages]
-        found, waiting = [], [(one, "") for one in reversed(messages)]
+            found = [(_inner(one, self.within), own) for one, own in found if not self._is_empty(one.value)]
+        if self.sort and len(found) > 1 and not self.replies:
+            return [(one, "") for one in in_time((one for one, _ in found), self._when(chat.about))]
+        return found
+
+    def _answered(self, chat: Chat) -> list[tuple[Item, str]]:
+        """The messages, each with those behind it that answer it, however deep."""
+        of, messages, when = self._of, chat.messages, self._when(chat.about)
+        messages = in_time(messages, when) if self.sort else messages
+        found, waiting = list[tuple[Item, str]](), [(one, "") for one in reversed(messages)]
         while waiting:
             item, above = waiting.pop()
             below = item.elements(self.replies)
-            answers = in_time(below, self._when(chat.about)) if self.sort else list(below)
+            answers = in_time(below, when) if self.sort else list(below)
             own = above or (answers and (of.turn(item.value, None) or str(of.time(item.value, None)))) or ""
             found.append((item, own))
             waiting += [(one, own) for one in reversed(answers)]
@@ -261,7 +265,7 @@ class Form:
         of, about, skip, says, shows = self._of, chat.about, self.skip, self.says, self.caption
         messages, kinds = self._ordered(chat), (type(None), *self.kinds)
         role_of = of.role if self.role and self.speaker else None
-        turn_of = of.turn if self.turn and self.turn != "#" else None
+        turn_of = of.turn if self.turn != "#" else None
         session_of = of.session if self.session else None
         conversation_of = of.conversation if self.conversation else None
         values = [item.value for item, _ in messages if isinstance(item.value, dict)] if self.thread else []
@@ -284,7 +288,7 @@ class Form:
                 else:
                     caption = joined([one(value, about) for one in shows]) if shows else ""
                 speaker, sent = of.speaker(value, about), of.time(value, about)
-                own = turn_of(value, about) if turn_of else str(n) if self.turn else ""
+                own = turn_of(value, about) if turn_of else str(n)
                 if threads and not thread:
                     thread = of.thread(value, about) or (own if own in threads else "")
                 yield turn(
@@ -317,6 +321,8 @@ class Form:
 
     def _events(self, item: Item, chat: Chat) -> Iterable[Event]:
         value, of, about = item.value, self._of, chat.about
+        if self.says and (wrong := misfit(value, self.says, *self.kinds)):
+            return [item.fault(wrong)]
         if not isinstance(value, dict):
             return [no_object(item)]
         if self.skip and (left := self.skip(value, about)):
@@ -329,7 +335,7 @@ class Form:
         if not role:
             return []
         role = what if role == "*" else role
-        own, sent = of.turn(value, about) if self.turn else "", of.time(value, about) if self.time else ""
+        own, sent = of.turn(value, about), of.time(value, about)
         place = Place(
             item,
             unwrapped(sent) if sent.__class__ is dict else sent,

@@ -132,7 +132,6 @@ FORMS = {
         about=_names,
         text="text",
         speaker=_speaker,
-        time="date",
         caption=(lambda value, _: value["caption"],),
         conversation=lambda value, _: value["name"] or value["address"].replace("~", ", "),
         skip=lambda value, _: value["box"] == _DRAFT,

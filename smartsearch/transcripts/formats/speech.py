@@ -204,7 +204,6 @@ FORMS = {
         inside="segments",
         text="text",
         speaker="speaker",
-        time="time",
         turn="turn",
     )
 }
