@@ -216,15 +216,22 @@ class Form:
         """The messages to be read, in order, with the ids of those that they stand in as replies."""
         found = self._answered(chat) if self.replies else [(one, "") for one in chat.messages]
         if self.parent:
-            nodes = [self._node(one, chat) for one, _ in found if isinstance(one.value, dict)]
-            known = [one for one in found if isinstance(one[0].value, dict)]
-            kept = shown(nodes, self._of.leaf(chat.value, chat.about))
-            found = [*(one for one in found if not isinstance(one[0].value, dict)), *(known[n] for n in kept)]
+            found = self._on_branch(found, chat)
         if self.within:
             found = [(_inner(one, self.within), own) for one, own in found if not self._is_empty(one.value)]
         if self.sort and len(found) > 1 and not self.replies:
             return [(one, "") for one in in_time((one for one, _ in found), self._when(chat.about))]
         return found
+
+    def _on_branch(self, messages: list[tuple[Item, str]], chat: Chat) -> list[tuple[Item, str]]:
+        """The messages of the branch to the leaf from the root on, among those without an id, which are on none."""
+        nodes = [self._node(one, chat) for one, _ in messages]
+        placed = [n for n, node in enumerate(nodes) if node.name]
+        kept = shown([nodes[n] for n in placed], self._of.leaf(chat.value, chat.about))
+        kept = [placed[n] for n in kept]
+        aside = [n for n, node in enumerate(nodes) if not node.name]
+        order = [*aside, *kept] if kept != sorted(kept) else sorted([*aside, *kept])
+        return [messages[n] for n in order]
 
     def _answered(self, chat: Chat) -> list[tuple[Item, str]]:
         """The messages, each with those behind it that answer it, however deep."""
@@ -244,7 +251,7 @@ class Form:
         inner = mapping(_inner(item, self.within).value)
         time = time_of(unwrapped(self._of.time(inner, chat.about)))
         own = (string(item.value, "id") if self.within else "") or self._of.turn(inner, chat.about)
-        return Node(own, self._of.parent(item.value, chat.about), time)
+        return Node(own, self._of.parent(mapping(item.value), chat.about), time)
 
     def _is_empty(self, value: Any) -> bool:
         """Whether a value is a node of a tree that holds no message."""
