@@ -63,12 +63,12 @@ Event = Said | Called | Returned | FormatError
 
 
 class _Open:
-    """The assistant's turn that is still being added to."""
+    """The turn that is still being added to."""
 
-    __slots__ = ("captions", "message", "place", "texts")
+    __slots__ = ("captions", "message", "place", "role", "texts")
 
-    def __init__(self, place: Place, message: str) -> None:
-        self.place, self.message = place, message
+    def __init__(self, role: str, place: Place, message: str) -> None:
+        self.role, self.place, self.message = role, place, message
         self.texts: list[str] = []
         self.captions: list[str] = []
 
@@ -99,8 +99,8 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
     def closed() -> Iterator[Record]:
         nonlocal open_
         if open_:
-            text, captions = "\n".join(open_.texts), " ".join(open_.captions)
-            yield from made("assistant", "assistant", text, captions, open_.place)
+            text, captions, role = "\n".join(open_.texts), " ".join(open_.captions), open_.role
+            yield from made(role, role, text, captions, open_.place)
         open_ = None
 
     for event in events:
@@ -109,14 +109,15 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
                 own.add(event.call)
                 continue
             tools[event.call] = event.tool
-            if open_ is None or (event.message and event.message != open_.message):
+        if isinstance(event, Called | Said):
+            role = event.role if isinstance(event, Said) else "assistant"
+            goes_on = event.message == open_.message if event.message and open_ else isinstance(event, Called)
+            if open_ is None or open_.role != role or not goes_on:
                 yield from closed()
-                open_ = _Open(event.place, event.message)
-            open_.captions.append(caption(event.tool, event.arguments))
-        elif isinstance(event, Said) and event.role == "assistant":
-            if open_ is None or not event.message or event.message != open_.message:
-                yield from closed()
-                open_ = _Open(event.place, event.message)
+                open_ = _Open(role, event.place, event.message)
+            if isinstance(event, Called):
+                open_.captions.append(caption(event.tool, event.arguments))
+                continue
             if event.text:
                 open_.texts.append(event.text)
             if event.caption:
@@ -125,8 +126,6 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
             yield from closed()
             if isinstance(event, FormatError):
                 yield event
-            elif isinstance(event, Said):
-                yield from made(event.role, event.role, event.text, event.caption, event.place)
             elif not (event.call and event.call in own) and not is_own(event.tool):
                 tool = event.tool or tools.get(event.call, "") or "tool"
                 yield from made("tool", tool, event.text, event.caption, event.place)

@@ -92,7 +92,8 @@ def _claude(item: Item, place: Place, _: Chat) -> Iterator[Event]:
         yield item.fault(f"`content` is {kind(content)}, not a list")
         return
     blocks = [block for block in content or [] if isinstance(block, dict)]
-    yield Said(role, _claude_text(message, blocks), _claude_files(message, blocks), place, uuid)
+    own = uuid if role == "assistant" else ""
+    yield Said(role, _claude_text(message, blocks), _claude_files(message, blocks), place, own)
     for n, block in enumerate(block for block in blocks if string(block, "type") == "tool_use"):
         call = called(block, place, uuid)
         told = string(call.arguments, "title", "id") if call.tool == _DOCUMENTS else call.arguments

@@ -379,22 +379,11 @@ def _opened(item: Item, _: Place, chat: Chat) -> Iterable[Event]:
     above = string(session, "parent_id", "parentID")
     time = mapping(info, "time").get("created")
     ids = (above or id_, own, id_ if above else "")
-    events = [
+    return [
         event
         for part in item.value["parts"]
         for event in _part(part, role, own, Place(part, _time(part.value) or time, *ids))
     ]
-    return list(_as_one(events)) if role == "user" else events
-
-
-def _as_one(events: list[Event]) -> Iterator[Event]:
-    """What the user sent at once, texts and files, as one turn."""
-    said = [event for event in events if isinstance(event, Said)]
-    if said:
-        first = next((event for event in said if event.text), said[0])
-        texts, captions = (event.text for event in said if event.text), (e.caption for e in said if e.caption)
-        yield first._replace(text="\n".join(texts), caption=" ".join(captions))
-    yield from (event for event in events if not isinstance(event, Said))
 
 
 def _time(part: object) -> object:
@@ -412,7 +401,11 @@ def _part(part: Item, role: str, own: str, place: Place) -> Iterable[Event]:
         or value.get("ignored") is True
     ):
         return []
-    return events_of(role, {"content": [value]}, "content", place, own or part.pointer)
+    found, message = events_of(role, {"content": [value]}, "content", place, ""), own or part.pointer
+    return [
+        event if isinstance(event, FormatError | Returned) else event._replace(message=message)
+        for event in found
+    ]
 
 
 FORMS = {

@@ -224,7 +224,7 @@ class Form:
         return found
 
     def _on_branch(self, messages: list[tuple[Item, str]], chat: Chat) -> list[tuple[Item, str]]:
-        """The messages of the branch to the leaf from the root on, among those without an id, which are on none."""
+        """The messages of the branch to the leaf, among those without an id, which are on none."""
         nodes = [self._node(one, chat) for one, _ in messages]
         placed = [n for n, node in enumerate(nodes) if node.name]
         kept = shown([nodes[n] for n in placed], self._of.leaf(chat.value, chat.about))
