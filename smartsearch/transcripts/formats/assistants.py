@@ -253,12 +253,14 @@ def _grok_caption(value: dict[str, Any], _: Any) -> str:
 # `id` and `kwargs`) and `model_dump` (`type` and `content`). A table's row, as its chat histories and n8n's
 # memory write them, has a session and one `message`.
 _LANGCHAIN = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
-_PATHS = ("messages", "chat_history", "history", "values/messages")
+_PATHS = "messages chat_history history values/messages"
 _CONVERSATION = ("session_id", "sessionId", "SessionId", "thread_id", "conversation_id")
 
 
-def _unpacked(value: object) -> tuple[str, dict[str, Any]]:
+def _unpacked(row: Any) -> tuple[str, dict[str, Any]]:
     """The kind of a message, `ai` of `AIMessageChunk`, and the object that has its content."""
+    held = arguments(mapping(row).get("message"))
+    value = held if isinstance(held, dict) else row
     data = mapping(value, "data") or mapping(value, "kwargs") or mapping(value)
     names = [name for name in sequence(value, "id")[-1:] if isinstance(name, str)]
     named = names[0] if names else string(value, "type")
@@ -271,42 +273,27 @@ def _opens(value: object) -> bool:
     return what in ("human", "ai") and isinstance(data.get("content"), str | list)
 
 
-def _listed(value: object) -> str | None:
-    """The path to a value's list of messages, "" where it is the list."""
-    if isinstance(value, list):
-        return "" if any(map(_opens, value[:5])) else None
-    held = ((way, at(value, way)) for way in _PATHS)
-    return next((way for way, found in held if isinstance(found, list) and any(map(_opens, found[:5]))), None)
-
-
 def _langchain_claims(value: Any) -> bool:
-    return _opens(value) or _opens(arguments(mapping(value).get("message"))) or _listed(value) is not None
-
-
-def _langchain(_: Source, item: Item) -> Iterator[Chat]:
-    way = _listed(item.value)
-    if way is not None:
-        yield Chat(item, [_plain(one) for one in item.elements(*way.split("/") if way else ())])
+    held = [value, *(at(value, way) for way in _PATHS.split())]
+    listed = (one for found in held if isinstance(found, list) for one in found[:5])
+    return any(map(_opens, (value, *listed)))
 
 
 def _langchain_items(source: Source) -> Iterator[Item]:
-    return (item if _listed(item.value) is not None else _plain(item) for item in source.items())
+    for item in source.items():
+        row = isinstance(arguments(mapping(item.value).get("message")), dict)
+        yield item._replace(pointer=f"{item.pointer}/message") if row else item
 
 
-def _plain(item: Item) -> Item:
-    """A message, alone or in a row, as it would be in OpenAI's form, with what the row has."""
-    row = item.value
-    held = arguments(row.get("message")) if isinstance(row, dict) else None
-    if isinstance(held, dict):
-        item = Item(held, item.line, f"{item.pointer}/message")
-    what, data = _unpacked(item.value)
-    if not data:
-        return item
-    known = string(data, "role")
-    calls = data.get("tool_calls") or mapping(data, "additional_kwargs").get("tool_calls")
-    own = string(data, "id") or string(row, "id")
-    role = _LANGCHAIN.get(what) or _LANGCHAIN.get(known) or known
-    return item._replace(value=row | data | {"role": role, "tool_calls": calls, "own": own})
+def _langchain_role(value: dict[str, Any], _: Any) -> str | None:
+    what, data = _unpacked(value)
+    return _LANGCHAIN.get(what) or _LANGCHAIN.get(known := string(data, "role")) or known or None
+
+
+def _langchain_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
+    data = _unpacked(value)[1]
+    more = mapping(data, "additional_kwargs").get("tool_calls")
+    return data | {"tool_calls": data.get("tool_calls") or more}
 
 
 def _le_chat(value: dict[str, Any], _: Any) -> dict[str, Any]:
@@ -669,12 +656,14 @@ FORMS = {
     "langchain": Form(
         claims=_langchain_claims,
         items=_langchain_items,
-        parted=_langchain,
+        inside=_PATHS,
         alone=True,
         name=lambda value, _: string(value, *_CONVERSATION, "id"),
+        kind=_langchain_role,
         roles={"tool": "tool", "*": "*"},
+        message=_langchain_message,
         conversation=" ".join(_CONVERSATION),
-        turn="own",
+        turn=lambda value, _: string(_unpacked(value)[1], "id") or string(value, "id"),
     ),
     "le-chat": Form(
         # Superkikim/nexus-ai-chat-importer (src/providers/lechat): the messages of a file are in no order

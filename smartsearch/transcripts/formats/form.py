@@ -192,6 +192,7 @@ class Form:
         held = [way for way in self.chats.split() if isinstance(at(item.value, way), list | dict)]
         for one in (e for way in held for e in _elements(item, way)) if held else [item]:
             ways = [way for way in self.inside.split() if isinstance(at(one.value, way), list | dict)]
+            ways = [EACH] if isinstance(one.value, list) and self.alone else ways
             if ways:
                 opened = [] if self.first is None else [_step(one, self.first)]
                 listed = (message for way in ways for message in _elements(one, way))
@@ -373,7 +374,7 @@ def _elements(item: Item, way: str) -> Iterator[Item]:
             named = one | {"id": key} if isinstance(one, dict) and not string(one, "id") else one
             yield Item(named, item.line, place + escaped(key))
     else:
-        yield from item.elements(*way.split("/"))
+        yield from item.elements(*way.split("/")) if way != EACH else item.elements()
 
 
 def _no_chat(item: Item, ways: str) -> FormatError:
