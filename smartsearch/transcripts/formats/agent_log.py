@@ -12,10 +12,11 @@ from typing import NamedTuple
 from smartsearch.text.longtimes import time_of
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.formats.captions import bracketed, joined
 from smartsearch.transcripts.formats.fields import kind, mapping, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import is_own
-from smartsearch.transcripts.formats.tool_calls import caption
+from smartsearch.transcripts.formats.tool_calls import arguments, caption
 from smartsearch.types import Turn
 
 
@@ -139,32 +140,32 @@ def no_object(item: Item) -> FormatError:
 
 def parts(content: object) -> tuple[str, str]:
     """The text of a content, a string or parts with a `text`, and a caption for its other parts."""
-    if isinstance(content, str):
-        return content, ""
     if not isinstance(content, list):
+        return content if isinstance(content, str) else "", ""
+    found = [(part, "") if isinstance(part, str) else _part(part) for part in content]
+    return "\n".join(text for text, _ in found if text), joined(shown for _, shown in found)
+
+
+def _part(part: object) -> tuple[str, str]:
+    """The text of a part, or a caption for it; neither of reasoning."""
+    what = string(part, "type")
+    if not isinstance(part, dict) or what in ("reasoning", "thinking"):
         return "", ""
-    texts, captions = [], []
-    for part in content:
-        if isinstance(part, str):
-            texts.append(part)
-            continue
-        text = string(part, "text") or string(mapping(part, "text"), "value")
-        what = string(part, "type")
-        if not what and isinstance(part, dict) and ("inlineData" in part or "fileData" in part):
-            what = (
-                string(part.get("inlineData") or part.get("fileData"), "mimeType").partition("/")[0] or "file"
-            )
-            what = what if what in ("image", "audio") else "file"
-        if text:
-            texts.append(text)
-        elif "image" in what or string(part, "mime").startswith("image/"):
-            captions.append("[image]")
-        elif what in ("document", "file", "input_file"):
-            name = string(part, "title", "filename", "name")
-            captions.append(f"[file {name}]" if name else "[file]")
-        elif "audio" in what:
-            captions.append("[audio]")
-    return "\n".join(texts), " ".join(captions)
+    said = string(part, "text") or string(mapping(part, "text"), "value")
+    if said := said or (string(part, "value") if what == "text" else ""):
+        return said, ""
+    if what == "tool_call":
+        call = arguments(part.get("value"))
+        return "", caption(string(call, "name"), arguments(mapping(call).get("arguments", call)))
+    held = mapping(part, "inlineData") or mapping(part, "fileData")
+    what = what or (string(held, "mimeType") or "file" if held else "")
+    if "image" in what or string(part, "mime").startswith("image/"):
+        return "", "[image]"
+    noun = next((noun for noun in ("audio", "video", "file") if noun in what), "file" if held else "")
+    if not noun and what != "document":
+        return "", ""
+    names = ("title", "filename", "name")
+    return "", bracketed(noun or "file", string(part, *names) or string(part.get(what), *names))
 
 
 def without(text: str, tags: Iterable[str]) -> str:

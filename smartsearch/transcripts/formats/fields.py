@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise, repeat
 from typing import Any
 
-from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.jsontext import Item
 
@@ -106,12 +105,6 @@ def filled(said: str, sign: str, names: Iterable[str]) -> str:
     """A text with names where a sign stands for each, in their order; signs beyond the last name stay."""
     first, *rest = said.split(sign)
     return first + "".join(f"{name}{piece}" for piece, name in zip(rest, chain(names, repeat(sign))))
-
-
-def moment(written: object) -> float | None:
-    """A time for comparison within one file, whose offsets are the same; None for what is no time."""
-    digits = "".join(filter(str.isdecimal, to_iso(written)[:19]))
-    return float(digits.ljust(14, "0")) if digits else None
 
 
 def in_time(items: Iterable[Item], when: Callable[[Any], float | None]) -> Sequence[Item]:

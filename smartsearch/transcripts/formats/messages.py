@@ -17,8 +17,7 @@ from smartsearch.text.times import clock, find_date, is_ambiguous, is_day_first
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.filters import ROLES, Facts, facts, has_role
 from smartsearch.transcripts.format import Record, turn
-from smartsearch.transcripts.formats import tool_calls
-from smartsearch.transcripts.formats.captions import bracketed, joined
+from smartsearch.transcripts.formats.agent_log import parts
 from smartsearch.transcripts.formats.csvtext import columns, records
 from smartsearch.transcripts.formats.fields import kind, mapping, objects, string, unwrapped
 from smartsearch.transcripts.formats.jsontext import Item
@@ -46,10 +45,7 @@ _ROLES = {
     "system": "system",
 }
 """Whom ShareGPT's `from` names; anything else there is a person's name."""
-_REASONING = ("reasoning", "thinking")
-_ATTACHED = ("file", "audio", "video")
-_FILE_KEYS = ("filename", "name")
-_PUT_TOGETHER = (*(noun.encode() for noun in _ATTACHED), b'"tool_call"')
+_PUT_TOGETHER = (b"file", b"audio", b"video", b"document", b"inlineData", b'"tool_call"')
 _FROM = b'"from"'
 _CONVERSATION_KEYS = ("conversation_id", "conversationId", "thread_id", "conversation_hash", "id", "title")
 
@@ -265,7 +261,7 @@ def _turn(source: Source, message: _Message, day_first: bool) -> Record:
     key, content = _content(value, keys)
     if not isinstance(content, str | list | None):
         return item.fault(f"`{key}` is {kind(content)}, not text or a list of parts")
-    text, caption = _said(content)
+    text, caption = parts(content)
     times = (time_of(time, day_first=day_first) for time in (_when(value, keys), message.time))
     return turn(
         source.path,
@@ -299,36 +295,6 @@ def _role(value: dict[str, Any]) -> str:
 @lru_cache(maxsize=256)
 def _is_of_chats(role: str) -> bool:
     return any(has_role(one, role) for one in ROLES)
-
-
-def _said(content: str | list[Any] | None) -> tuple[str, str]:
-    """The text of a content and a caption for the parts that are not text: `[image] [file plan.pdf]`."""
-    if not isinstance(content, list):
-        return content or "", ""
-    texts = [text for part in content if (text := _text(part)) is not None]
-    captions = [_caption(part) for part in content if isinstance(part, dict) and _text(part) is None]
-    return "\n".join(texts), joined(captions)
-
-
-def _text(part: object) -> str | None:
-    """The text of a part, None for one of another kind."""
-    if not isinstance(part, dict) or part.get("type") in _REASONING:
-        return part if isinstance(part, str) else None
-    text = part.get("text", part.get("value") if part.get("type") == "text" else None)
-    text = text.get("value") if isinstance(text, dict) else text
-    return text if isinstance(text, str) else None
-
-
-def _caption(part: dict[str, Any]) -> str:
-    what = str(part.get("type") or "")
-    if "image" in what:
-        return "[image]"
-    if what == "tool_call":
-        call = tool_calls.arguments(part.get("value"))
-        given = mapping(call).get("arguments", call)
-        return tool_calls.caption(string(call, "name"), tool_calls.arguments(given))
-    noun = next((noun for noun in _ATTACHED if noun in what), "")
-    return bracketed(noun, string(part, *_FILE_KEYS) or string(part.get(what), *_FILE_KEYS)) if noun else ""
 
 
 def _content(value: Any, keys: Keys) -> tuple[str, Any]:
