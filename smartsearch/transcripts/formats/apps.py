@@ -53,10 +53,6 @@ def _hands_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
 
 
 # Zed's threads: `segments` with calls beside them, later `User` and `Agent` with parts called by their kinds.
-def _zed_kind(value: dict[str, Any], _: Any) -> str:
-    return string(value, "role") or ("user" if "User" in value else "assistant" if "Agent" in value else "")
-
-
 def _zed_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
     held = mapping(value, "User") or mapping(value, "Agent") or value
     found = list(sequence(value, "segments"))
@@ -107,10 +103,6 @@ def _chosen(value: dict[str, Any], _: Any) -> str:
     return next(
         (string(one, "raw_content") for one in found if string(one, "candidate_id") == first), ""
     ) or next((string(one, "raw_content") for one in found), "")
-
-
-def _is_person(value: dict[str, Any]) -> bool:
-    return at(value, "author/is_human") is True
 
 
 FORMS = {
@@ -183,8 +175,10 @@ FORMS = {
         claims=("messages[]/role+segments[]", "title messages[]/User", "title messages[]/Agent"),
         inside="messages",
         title="title summary",
-        kind=_zed_kind,
-        roles=_TALK | {"system": ""},
+        kind=lambda v, _: (
+            string(v, "role") or ("user" if "User" in v else "assistant" if "Agent" in v else "")
+        ),
+        roles=_TALK | {"User": "user", "Agent": "assistant", "system": ""},
         message=_zed_message,
         time=lambda _, began: began,
         about=lambda _, item, __: item.value.get("updated_at"),
@@ -249,7 +243,7 @@ FORMS = {
         name="chat_id",
         text=_chosen,
         speaker="author/name",
-        role=lambda value, _: "user" if _is_person(value) else "assistant",
+        role=lambda value, _: "user" if at(value, "author/is_human") is True else "assistant",
         turn="turn_key/turn_id",
         sort=True,
     ),

@@ -517,10 +517,6 @@ def _chatgpt_above(_: Source, item: Item, __: Sequence[Item]) -> dict[str, str]:
     return {str(child): key for key, node in nodes for child in sequence(node, "children")}
 
 
-def _chatgpt_parent(node: dict[str, Any], above: Any) -> str:
-    return string(node, "parent") or above.get(string(node, "id"), "")
-
-
 def _chatgpt_speaker(message: dict[str, Any], _: Any) -> str:
     author = mapping(message, "author")
     role = string(author, "role")
@@ -588,7 +584,7 @@ FORMS = {
         about=_chatgpt_above,
         name="conversation_id id",
         numbered=True,
-        parent=_chatgpt_parent,
+        parent=lambda node, above: string(node, "parent") or above.get(string(node, "id"), ""),
         leaf="current_node",
         text=_chatgpt_said,
         speaker=_chatgpt_speaker,

@@ -5,7 +5,7 @@ Shapes as their interfaces document them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from smartsearch.text.htmltext import text_of
@@ -33,11 +33,6 @@ def _reddit(source: Source) -> Iterator[Item]:
             yield Item(data, item.line, f"{item.pointer}/data")
             if isinstance(data.get("replies"), dict):
                 waiting.append(Item(data["replies"], item.line, f"{item.pointer}/data/replies"))
-
-
-# Zendesk: a ticket with comments, or the API's answer with those and their authors.
-def _zendesk(_: Source, item: Item, __: Sequence[Item]) -> dict[str, str]:
-    return {string(user, "id"): string(user, "name") for user in objects(item.value, "users")}
 
 
 # WhatsApp-Chat-Exporter (KnugiHK): chats by their ids, with messages by theirs.
@@ -86,7 +81,9 @@ FORMS = {
     "zendesk": Form(
         claims=("comments[]/author_id+plain_body", "comments[]/author_id+body+public"),
         inside="comments",
-        about=_zendesk,
+        about=lambda _, item, __: {
+            string(one, "id"): string(one, "name") for one in objects(item.value, "users")
+        },
         title="subject",
         text="plain_body body",
         speaker=lambda value, people: people.get(who := string(value, "author_id"), who),

@@ -177,10 +177,6 @@ def _hangouts_name(value: Any, people: dict[str, str]) -> str:
     return text(told, "name") or ", ".join(others)
 
 
-def _segments(value: dict[str, Any], _: Any) -> str:
-    return "".join(map(_segment, objects(mapping(value, "chat_message", "message_content"), "segment")))
-
-
 def _segment(value: dict[str, Any]) -> str:
     said, link = string(value, "text"), text(mapping(value, "link_data"), "link_target")
     if value.get("type") == "LINE_BREAK":
@@ -496,10 +492,6 @@ def _came(value: dict[str, Any]) -> str:
     return text(value, "type") or ("outgoing" if "sendStateByConversationId" in value else "incoming")
 
 
-def _sigtop_speaker(value: dict[str, Any], about: Any) -> str:
-    return "Me" if _came(value) == "outgoing" else _from(value, None) if about[1] else about[0]
-
-
 def _sigtop_skip(value: dict[str, Any], _: Any) -> bool:
     gone = value.get("deletedForEveryone") is True or value.get("isErased") is True
     return gone or _came(value) not in ("incoming", "outgoing")
@@ -553,10 +545,6 @@ def _skype(_: Source, item: Item) -> Iterator[Chat | FormatError]:
 
 def _account(value: Any, _: Any) -> str:
     return _ACCOUNT.sub("", string(value, "id"), count=1)
-
-
-def _skype_called(value: Any, _: Any) -> str:
-    return path("displayName threadProperties/topic")(value, None) or _account(value, None)
 
 
 def _skype_speaker(value: dict[str, Any], names: Any) -> str:
@@ -686,10 +674,6 @@ _HELD = {
     *("location_information", "poll", "todo_list", "game_title"),
 }
 _OFFSETS = 15 * 3600  # seconds: no clock on earth differs more from UTC
-
-
-def _telegram_called(chat: Any, _: Any) -> str:
-    return text(chat, "name") or _UNNAMED.get(text(chat, "type"), "")
 
 
 def _by_epoch(_: Source, __: Item, messages: Sequence[Item]) -> bool:
@@ -942,7 +926,7 @@ FORMS = {
         about=_hangouts,
         name="conversation/conversation_id/id conversation_id/id",
         called=_hangouts_name,
-        text=_segments,
+        text=lambda v, _: "".join(map(_segment, objects(at(v, "chat_message/message_content"), "segment"))),
         speaker=lambda v, people: people.get(who := _person(mapping(v, "sender_id"), None)) or who,
         caption=(each("chat_message/message_content/attachment", _embedded),),
         turn="event_id",
@@ -1097,7 +1081,7 @@ FORMS = {
         name=lambda _, about: about[0],
         says="body",
         text=_sigtop_text,
-        speaker=_sigtop_speaker,
+        speaker=lambda v, about: "Me" if _came(v) == "outgoing" else _from(v, None) if about[1] else about[0],
         time=lambda v, _: number(v, "sent_at", "timestamp", "received_at"),
         caption=(
             each("attachments", file("fileName", "contentType")),
@@ -1110,7 +1094,7 @@ FORMS = {
         claims=("conversations[]/MessageList userId", "conversations[]/MessageList exportDate"),
         parted=_skype,
         name=_account,
-        called=_skype_called,
+        called=lambda v, _: path("displayName threadProperties/topic")(v, None) or _account(v, None),
         says="content",
         text=_skype_said,
         speaker=_skype_speaker,
@@ -1166,7 +1150,7 @@ FORMS = {
         chats="chats/list left_chats/list",
         inside="messages",
         about=_by_epoch,
-        called=_telegram_called,
+        called=lambda chat, _: text(chat, "name") or _UNNAMED.get(text(chat, "type"), ""),
         says="text",
         kinds=(str, list),
         text=lambda value, _: _runs(value.get("text")),

@@ -249,10 +249,6 @@ def _order(rows: dict[str, Any], heads: object, begin: str, stored: Sequence[str
     ]
 
 
-def _bubble_kind(value: dict[str, Any], _: Any) -> str:
-    return "call" if _is_call(value) else string(value, "type")
-
-
 def _is_call(value: dict[str, Any]) -> bool:
     """Whether a message is a call, which is part of what was just said, and no more."""
     return bool(mapping(value, "toolFormerData")) and not (_bubble_text(value, None) or value.get("images"))
@@ -288,16 +284,13 @@ def _opencode_claims(value: Any) -> bool:
     if isinstance(value.get("info"), dict):
         return isinstance(value.get("messages"), list) and "id" in value["info"]
     return _is_part(value) or (
-        "time" in value and ({"sessionID", "role"} <= value.keys() or _is_session(value))
+        "time" in value
+        and ({"sessionID", "role"} <= value.keys() or {"id", "projectID", "directory"} <= value.keys())
     )
 
 
 def _is_part(value: dict[str, Any]) -> bool:
     return {"id", "messageID", "type"} <= value.keys()
-
-
-def _is_session(value: dict[str, Any]) -> bool:
-    return {"id", "projectID", "directory"} <= value.keys()
 
 
 def _opencode(source: Source, item: Item) -> Iterator[Chat | FormatError]:
@@ -425,7 +418,7 @@ FORMS = {
         claims=lambda value: bool(mapping(value)) and value.keys() <= {_TABLE, _OLD},
         parted=_cursor,
         inside=_TABLE,
-        kind=_bubble_kind,
+        kind=lambda value, _: "call" if _is_call(value) else string(value, "type"),
         roles={"1": "user", "user": "user", "2": "assistant", "ai": "assistant", "call": "call"},
         time=lambda v, began: (
             string(v, "createdAt", "timestamp") or at(v, "timingInfo/clientStartTime") or began

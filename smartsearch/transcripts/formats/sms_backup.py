@@ -13,7 +13,7 @@ person's was looked at.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from smartsearch.transcripts.faults import FormatError
@@ -43,11 +43,6 @@ def _items(source: Source) -> Iterator[Item | FormatError]:
             yield FormatError(f"a message that is no XML ({found})", line=line)
         else:
             yield Item(_message(kind, found), line)
-
-
-def _names(_: Source, __: Item, messages: Sequence[Item]) -> dict[str, str]:
-    """Whose number is whose."""
-    return {one.value["address"]: one.value["name"] for one in messages if one.value["name"]}
 
 
 def _speaker(value: dict[str, str], names: dict[str, str]) -> str:
@@ -129,7 +124,9 @@ FORMS = {
     "sms-backup": Form(
         detect=lambda source: _ROOT.search(source.text[:4096]) is not None,
         items=_items,
-        about=_names,
+        about=lambda _, __, messages: {
+            one.value["address"]: one.value["name"] for one in messages if one.value["name"]
+        },
         text="text",
         speaker=_speaker,
         caption=(lambda value, _: value["caption"],),
