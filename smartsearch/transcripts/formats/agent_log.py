@@ -142,17 +142,20 @@ def parts(content: object) -> tuple[str, str]:
     """The text of a content, a string or parts with a `text`, and a caption for its other parts."""
     if not isinstance(content, list):
         return content if isinstance(content, str) else "", ""
-    found = [(part, "") if isinstance(part, str) else _part(part) for part in content]
+    found = list(map(part, content))
     return "\n".join(text for text, _ in found if text), joined(shown for _, shown in found)
 
 
-def _part(part: object) -> tuple[str, str]:
+def part(part: object) -> tuple[str, str]:
     """The text of a part, or a caption for it; neither of reasoning."""
+    if not isinstance(part, dict):
+        return part if isinstance(part, str) else "", ""
     what = string(part, "type")
-    if not isinstance(part, dict) or what in ("reasoning", "thinking"):
+    if what in ("reasoning", "thinking"):
         return "", ""
-    said = string(part, "text") or string(mapping(part, "text"), "value")
-    if said := said or (string(part, "value") if what == "text" else ""):
+    if said := string(part, "text"):
+        return said, ""
+    if said := string(mapping(part, "text"), "value") or (string(part, "value") if what == "text" else ""):
         return said, ""
     if what == "tool_call":
         call = arguments(part.get("value"))

@@ -296,11 +296,15 @@ def _langchain_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
     return data | {"tool_calls": data.get("tool_calls") or more}
 
 
-def _le_chat(value: dict[str, Any], _: Any) -> dict[str, Any]:
-    """What a message says, and the parts that are no text, or all where it says nothing."""
-    said = string(value, "content")
-    chunks = [one for one in objects(value, "contentChunks") if not said or one.get("type") != "text"]
-    return value | {"content": [said, *chunks]}
+def _le_chat_text(value: dict[str, Any], _: Any) -> str:
+    chunks = (one for one in objects(value, "contentChunks") if one.get("type") == "text")
+    return string(value, "content") or "".join(string(one, "text") for one in chunks)
+
+
+def _le_chat_shown(chunk: dict[str, Any]) -> str:
+    if chunk.get("type") == "tool_call":
+        return caption(string(chunk, "name"), arguments(chunk.get("publicArguments")))
+    return "[image]" if chunk.get("type") == "image_url" else ""
 
 
 # LibreChat: danny-avila/LibreChat (api/server/utils/import/__data__).
@@ -665,8 +669,9 @@ FORMS = {
         # Superkikim/nexus-ai-chat-importer (src/providers/lechat): the messages of a file are in no order
         claims="chatId contentChunks role createdAt",
         says="content",
-        roles=_TALK | {"*": "*"},
-        message=_le_chat,
+        text=_le_chat_text,
+        role="role",
+        caption=(each("contentChunks", _le_chat_shown), each("files", file("name"))),
         conversation="chatId",
         sort=True,
     ),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said, parts
+from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said, part, parts
 from smartsearch.transcripts.formats.captions import attachment, joined
 from smartsearch.transcripts.formats.fields import kind, last_part, mapping, objects, sequence, string
 from smartsearch.transcripts.formats.tool_calls import arguments
@@ -28,8 +28,8 @@ _IDS = (
     *("toolUseID", "id"),
 )
 _NAMES = ("name", "toolName", "tool_name", "tool", "toolId", "tool_type")
-_CAME = ("output", "result", "error")
-_GIVEN = ("input", "arguments", "args", "rawArgs", "parameters", "params", "publicArguments", "action")
+_CAME = frozenset({"output", "result", "error"})
+_GIVEN = ("input", "arguments", "args", "rawArgs", "parameters", "params", "action")
 _MADE = (
     *(
         "content",
@@ -87,7 +87,7 @@ def _asked(
         if what == _RESULT:
             found.append(returned(block, place, result))
         elif what != _HIDDEN:
-            text, caption = parts([block])
+            text, caption = part(block)
             texts.append(typed(text) if role == "user" else text)
             captions.append(caption)
     if texts or files:
@@ -105,7 +105,7 @@ def _replied(blocks: list[Any], place: Place, own: str, result: Clean) -> list[E
         elif what == _RESULT:
             found.append(returned(block, place, result))
         elif what != _HIDDEN:
-            text, caption = parts([block])
+            text, caption = part(block)
             if text or caption:
                 found.append(Said("assistant", text, caption, place, own))
     return found
@@ -136,21 +136,23 @@ def _sort_of(what: str) -> str:
 def _called(call: Any, place: Place, own: str, result: Clean) -> list[Event]:
     """The events of a call and of what came of it, where it holds that."""
     asked = called(call, place, own)
-    for inner in (*(held for key in _HOLDS if (held := mapping(call, key))), call):
-        if any(inner.get(key) is not None for key in _CAME):
-            made = returned(inner, place, result)
-            return [
-                asked,
-                made._replace(
-                    call=asked.call, tool=asked.tool, place=place._replace(turn=asked.call or place.turn)
-                ),
-            ]
+    for inner in (*_held(call), call):
+        if not _CAME.isdisjoint(inner) and any(inner.get(key) is not None for key in _CAME):
+            at = place._replace(turn=asked.call or place.turn)
+            return [asked, returned(inner, at, result)._replace(call=asked.call, tool=asked.tool, place=at)]
     return [asked]
 
 
+def _held(call: dict[str, Any]) -> list[dict[str, Any]]:
+    """What `function`, say, holds of a call in OpenAI's form."""
+    return [call[key] for key in _HOLDS if key in call and isinstance(call[key], dict)]
+
+
 def called(call: Any, place: Place, own: str = "") -> Called:
-    """The event of a call; `function`, say, holds the name and the arguments in OpenAI's form."""
-    inner = call | {key: held for name in _HOLDS for key, held in mapping(call, name).items()}
+    """The event of a call."""
+    inner = call
+    for held in _held(call):
+        inner = inner | held
     given = next((inner[key] for key in _GIVEN if inner.get(key) is not None), None)
     tool = string(inner, *_NAMES) or string(call, "type").removesuffix("_call").removeprefix("local_")
     server = string(inner, "namespace")

@@ -1,10 +1,8 @@
 """What Claude Code's `/export` writes, a session as a terminal shows it: `❯ prompt`, `⏺ answer`, `⎿ result`.
 
 Older versions have `> ` before a prompt, some systems `●` before an answer; lines below stand two columns in.
-An answer's block that has a result, or reads `Name(arguments)`, is a tool call: a caption of what was said
-before it and a turn of the role `tool`. Left out: the banner, thinking (`∴`, `✻ Thinking`), how long an
-answer took (`✻ Brewed for 23s`) and recaps (`※`). The terminal wraps lines, and so do the turns;
-it has cut long results before we see them (`… +46 lines`). There are no times in it.
+An answer's block that has a result, or reads `Name(arguments)`, is a tool call. Left out: the banner,
+thinking (`∴`, `✻ Thinking`), how long an answer took and recaps (`※`). Lines are wrapped, results cut, times missing.
 
 Source: exports of versions 2.0 and 2.1 in public repositories, such as sflicker/claudec99, `docs/sessions`.
 """

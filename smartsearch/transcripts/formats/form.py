@@ -195,7 +195,8 @@ class Form:
             ways = [EACH] if isinstance(one.value, list) and self.alone else ways
             if ways:
                 opened = [] if self.first is None else [_step(one, self.first)]
-                listed = (message for way in ways for message in _elements(one, way))
+                tree = bool(self.parent)
+                listed = (message for way in ways for message in _elements(one, way, tree))
                 yield self._chat(source, one, [*opened, *listed])
             elif held and isinstance(one.value, dict):
                 yield _no_chat(one, self.inside)
@@ -226,13 +227,28 @@ class Form:
 
     def _on_branch(self, messages: list[tuple[Item, str]], chat: Chat) -> list[tuple[Item, str]]:
         """The messages of the branch to the leaf, among those without an id, which are on none."""
-        nodes = [self._node(one, chat) for one, _ in messages]
-        placed = [n for n, node in enumerate(nodes) if node.name]
-        kept = shown([nodes[n] for n in placed], self._of.leaf(chat.value, chat.about))
-        kept = [placed[n] for n in kept]
-        aside = [n for n, node in enumerate(nodes) if not node.name]
+        leaf, names = self._of.leaf(chat.value, chat.about), [self._own(one, chat) for one, _ in messages]
+        timed = leaf not in names
+        nodes = [
+            Node(name, self._of.parent(one.value, chat.about), self._told(one, chat) if timed else "")
+            for (one, _), name in zip(messages, names)
+            if name
+        ]
+        placed = [n for n, name in enumerate(names) if name]
+        kept = [placed[n] for n in shown(nodes, leaf)]
+        aside = [n for n, name in enumerate(names) if not name]
         order = [*aside, *kept] if kept != sorted(kept) else sorted([*aside, *kept])
         return [messages[n] for n in order]
+
+    def _own(self, item: Item, chat: Chat) -> str:
+        """The id of a message's place in a tree, "" of what is none."""
+        value = mapping(item.value)
+        own = string(value, "id") if self.within else ""
+        return own or self._of.turn(mapping(value.get(self.within, value)), chat.about)
+
+    def _told(self, item: Item, chat: Chat) -> str:
+        value = mapping(item.value)
+        return time_of(unwrapped(self._of.time(mapping(value.get(self.within, value)), chat.about)))
 
     def _answered(self, chat: Chat) -> list[tuple[Item, str]]:
         """The messages, each with those behind it that answer it, however deep."""
@@ -247,12 +263,6 @@ class Form:
             found.append((item, own))
             waiting += [(one, own) for one in reversed(answers)]
         return found
-
-    def _node(self, item: Item, chat: Chat) -> Node:
-        inner = mapping(_inner(item, self.within).value)
-        time = time_of(unwrapped(self._of.time(inner, chat.about)))
-        own = (string(item.value, "id") if self.within else "") or self._of.turn(inner, chat.about)
-        return Node(own, self._of.parent(mapping(item.value), chat.about), time)
 
     def _is_empty(self, value: Any) -> bool:
         """Whether a value is a node of a tree that holds no message."""
@@ -365,14 +375,15 @@ class Form:
         )
 
 
-def _elements(item: Item, way: str) -> Iterator[Item]:
-    """The elements of a list, or of an object: objects there have their key as `id` unless they have one."""
+def _elements(item: Item, way: str, named: bool = True) -> Iterator[Item]:
+    """The elements of a list, or of an object: if `named`, their key is the `id` of those without one."""
     held = at(item.value, way)
     if isinstance(held, dict):
         place = f"{item.pointer}/{way}/" if way != EACH else f"{item.pointer}/"
         for key, one in held.items():
-            named = one | {"id": key} if isinstance(one, dict) and not string(one, "id") else one
-            yield Item(named, item.line, place + escaped(key))
+            if named and isinstance(one, dict) and not string(one, "id"):
+                one = one | {"id": key}
+            yield Item(one, item.line, place + escaped(key))
     else:
         yield from item.elements(*way.split("/")) if way != EACH else item.elements()
 
@@ -383,12 +394,12 @@ def _no_chat(item: Item, ways: str) -> FormatError:
 
 def _inner(item: Item, way: str) -> Item:
     """What stands at `way` in a value, with its id unless it has one; the value where nothing does."""
-    if not way or not isinstance(item.value, dict) or way not in item.value:
+    if not isinstance(item.value, dict) or way not in item.value:
         return item
-    inner, own = item.value[way], string(item.value, "id")
-    if own and isinstance(inner, dict) and not string(inner, "id"):
-        inner = inner | {"id": own}
-    return _step(item, way)._replace(value=inner)
+    inner = item.value[way]
+    if isinstance(inner, dict) and "id" in item.value and not string(inner, "id"):
+        inner = inner | {"id": item.value["id"]}
+    return Item(inner, item.line, f"{item.pointer}/{way}")
 
 
 def _step(item: Item, way: str) -> Item:

@@ -5,14 +5,10 @@ A message is a line with its time, a line with its sender, its text, and a blank
     May 08, 2023  1:56:00 PM (Read by you after 2 minutes)
     Maya Reis
     Are you there?
-    attachments/12/345.jpeg
-    Tapbacks:
-        Loved by Me
 
 Replies stand twice: indented below what they answer, and again in their own place, which is the one that is
-read. Tapbacks, effects ("Sent with Confetti") and the exporter's notes are left out; of an edited message the
-last wording is kept. Lines such as "You named the conversation ..." have text behind the time and are events.
-Times are local, without an offset.
+read. Tapbacks, effects, events and the exporter's notes are left out; of an edited message the last wording
+is kept. Times are local, without an offset.
 
 Source: ReagentX/imessage-exporter, `src/exporters/txt.rs` and, of late, `src/exporters/txt/mod.rs`.
 """

@@ -1,25 +1,16 @@
 """E-mail: `.mbox` files (Gmail's Takeout, Thunderbird, Apple Mail); single mails as `.eml`, `.emlx`, text.
 
-Mails are turns, threads conversations. A `From ` line on top makes an mbox; a header of a mail without one
-makes a single mail, whose turn is the one that it has in an mbox. `.emlx`, Apple Mail's, of
-which no real one could be seen, is a mail below a line with its length and above a property list.
+Mails are turns, threads conversations: Gmail's (`X-GM-THRID`), else those of `References` and `In-Reply-To`,
+else, for a `Re:` without either, the last one of the same subject. Of a mail stands what its author wrote
+(mailtext.py); what was attached is its caption. `.emlx`, Apple Mail's, of which no real one could be seen, is
+a mail below a line with its length and above a property list.
 
-Threads are Gmail's (`X-GM-THRID`), else those of `References` and `In-Reply-To`, else, for a `Re:` without
-either, the last one of the same subject. `conversation` is the thread's id, `title` its subject, `turn` the
-`Message-ID`. Of a mail stands what its author wrote (mailtext.py), without quotations and signature; what was
-attached is its caption. Threads come in the order in which the file begins them, a thread's mails by time.
-
-Headers about parts are cut at 4,000 characters, others at 20,000, and a mail is read up to its 64th part of
-parts, which is reported: `email` takes quadratic time for more.
-
-`Source` holds decoded text: bytes above 127 that were no UTF-8 are lost to U+FFFD before this reader sees
-them, which concerns old mail sent as `8bit` in other charsets; quoted-printable and base64 are whole.
-Headers are read under `email`'s old policy: `email.policy.default` takes nine times as long for the six that
-are wanted (2,000 mails: 4.0 s against 0.45 s) and raises IndexError and KeyError for torn ones (Python 3.11).
+`Source` holds decoded text: bytes above 127 that were no UTF-8 are lost to U+FFFD, which concerns old mail
+sent as `8bit`. Headers are read under `email`'s old policy: `email.policy.default` takes nine times as long
+(2,000 mails: 4.0 s against 0.45 s) and raises IndexError and KeyError for torn ones (Python 3.11).
 
 Sources: RFC 4155 (mbox), RFC 5322, RFC 2045 to 2047; qmail's mboxrd for `>From `; Google Takeout, whose
-borders are `From 17661...@xxx Mon May 08 13:56:00 +0000 2023`, with CRLF lines; Outlook's `Sent:` in mails
-that it saved as text.
+borders are `From 17661...@xxx Mon May 08 13:56:00 +0000 2023`; Outlook's `Sent:` in mails saved as text.
 """
 
 from __future__ import annotations

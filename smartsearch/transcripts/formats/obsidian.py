@@ -1,8 +1,7 @@
 """Chats in notes of Obsidian, a callout a message: `> [!user]+`, `> [!assistant] model`, as plugins do.
 
-A heading above names the speaker (`## Ray`), a `> [!metadata]` callout or the callout's own title may have
-the time, `> [!tools]` what was called: captions of the answer below. Left out: the properties of the note
-and callouts of reasoning (`[!think]`). Other callouts and text below a message belong to it.
+A heading above names the speaker, a `> [!metadata]` callout or the callout's own title may have the time,
+`> [!tools]` what was called. Other callouts, but for reasoning, and text below a message belong to it.
 
 Source: session notes of allenhutchison/obsidian-gemini (Gemini Scribe) in public vaults, and its
 `src/agent/session-history.ts`.

@@ -1,10 +1,8 @@
 """A Slack export: a folder or an archive with a folder a channel, which holds an array of messages a day.
 
 Structure as in Slack's help ("How to read Slack data exports") and hfaran/slack-export-viewer,
-slackviewer/reader.py. A day is read by itself; names come from the lists at the top of the export, where
-there are any. A session is a thread, by the `ts` of the message that opened it, or else the day: the
-message that opened a thread is in it, so that question and answers belong together. The order is the
-file's.
+slackviewer/reader.py. A day is read by itself, in its order; names come from the lists at the top of the
+export. A session is a thread, by the `ts` of the message that opened it, or else the day.
 
 A channel may also be one file: an answer of Slack's API with `messages` (as in chaoss/grimoirelab-perceval,
 tests/data/slack), slackdump's dump of a channel, with replies in the messages, or its chunks, a call of the

@@ -1,10 +1,8 @@
 """SMS and MMS of Android in the XML of SMS Backup & Restore: `sms-20230508135601.xml`.
 
-A message is an element `sms` with its text in `body`, or `mms` with `parts`; each is parsed by itself, so
-that a torn one costs no other, and no entity can be declared. Emoji that the app writes as two halves are
-mended. Who exported speaks as `Me`, others by the name that the backup has for their number. Drafts are left
-out.
-Conversations are the other's, or a group's, name; messages come earliest first.
+Each message, `sms` with a `body` or `mms` with `parts`, is parsed by itself: a torn one costs no other, and
+no entity can be declared. Who exported speaks as `Me`, others by the name of their number. Drafts are
+left out.
 
 Sources: SynTech's "Fields in XML backup files", msgvault's and other readers on GitHub; no backup of a
 person's was looked at.

@@ -17,7 +17,7 @@ from smartsearch.text.times import to_iso
 from smartsearch.transcripts.formats.fields import mapping, objects, string
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.paths import shaped, value_of
+from smartsearch.transcripts.formats.paths import at, shaped, value_of
 from smartsearch.transcripts.source import Source
 
 _LONGEST = 60.0  # seconds that a turn goes on for want of a sentence's end
@@ -62,31 +62,35 @@ class _Heard(NamedTuple):
         tagged = [one for one in found if one[1]] if self.tagged else []
         begun = 0.0
         for one, who in tagged or found:
-            starts = (
-                (_seconds(at), ticks) for way, ticks in _STARTS if (at := way(one.value, None)) is not None
-            )
-            begun = next((at / ticks / self.ticks for at, ticks in starts), begun)
+            told = _start(one.value, None)
+            begun = _ticked(one.value, begun) if told is None else _seconds(told) / self.ticks
             who = labels.get(string(one.value, "start_time")) if who is None else who
-            yield Said(one, _heard(one.value), _named(who), begun, to_iso(_time(one.value, None)))
+            time = to_iso(_time(one.value, None)) if "start_timestamp" in one.value else ""
+            yield Said(one, _heard(one.value), _named(who), begun, time)
 
 
 _text = value_of("text transcript body punctuated_word word value content display")
 _speaker = value_of("speaker speaker_label speaker_name speaker_id speakerLabel speakerTag participant/name")
 _time = value_of("start_timestamp/absolute")
-_STARTS = [
-    *((value_of(way), 1.0) for way in ("start", "start_time", "startTime", "startOffset", "ts", "offset")),
-    *((value_of(way), 1.0) for way in ("start_timestamp/relative", "start_timestamp")),
-    *((value_of(way), 1e3) for way in ("offsets/from", "offsetMilliseconds")),
-    (value_of("offsetInTicks"), 1e7),
-]
-"""Where a start is told, and how many ticks are a second there."""
+_start = value_of("start start_time startTime startOffset ts offset start_timestamp/relative start_timestamp")
+_TICKS = {"offsets/from": 1e3, "offsetMilliseconds": 1e3, "offsetInTicks": 1e7}
+"""Where a start is told in ticks, and how many are a second."""
+
+
+def _ticked(value: Any, before: float) -> float:
+    """The second of a start that is told in ticks, else of the one before."""
+    told = (
+        (_seconds(found), ticks) for way, ticks in _TICKS.items() if (found := at(value, way)) is not None
+    )
+    return next((found / ticks for found, ticks in told), before)
 
 
 def _heard(value: Any) -> str:
     """What was heard, itself or by the best guess at it."""
-    found = _text(value, None)
+    if isinstance(found := _text(value, None), str):
+        return found
     best = [*objects(value, "alternatives"), *objects(value, "nBest")]
-    return found if isinstance(found, str) else _heard(best[0]) if best else ""
+    return _heard(best[0]) if best else ""
 
 
 def _inside(outer: Item, step: str) -> Iterator[Item]:
