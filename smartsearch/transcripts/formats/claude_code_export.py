@@ -2,7 +2,8 @@
 
 Older versions have `> ` before a prompt, some systems `●` before an answer; lines below stand two columns in.
 An answer's block that has a result, or reads `Name(arguments)`, is a tool call. Left out: the banner,
-thinking (`∴`, `✻ Thinking`), how long an answer took and recaps (`※`). Lines are wrapped, results cut, times missing.
+thinking (`∴`, `✻ Thinking`), how long an answer took and recaps (`※`). Lines are wrapped and results cut;
+there are no times.
 
 Source: exports of versions 2.0 and 2.1 in public repositories, such as sflicker/claudec99, `docs/sessions`.
 """

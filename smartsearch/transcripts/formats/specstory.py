@@ -1,8 +1,8 @@
 """SpecStory's `.specstory/history/*.md`: sessions of Cursor, Claude Code, Codex and others in one Markdown.
 
 A line `_**User (2026-05-21 09:00:00Z)**_` or `_**Agent (model, time)**_` opens a turn, but not within a
-block: there it is what a tool returned. A `<tool-use>` block becomes a caption, and a turn of the role `tool` where
-it holds more than the call. Left out: `<think>` blocks and the program's own comments.
+block: there it is what a tool returned. A `<tool-use>` block becomes a caption, and a turn of the role
+`tool` where it holds more than the call. Left out: `<think>` blocks and the program's own comments.
 
 Source: specstoryai/getspecstory, `specstory-cli/pkg/markdown` and its own history folders (Markdown v2.1.0).
 """
