@@ -55,27 +55,26 @@ class Chat(NamedTuple):
 class Form:
     """Where conversations and messages stand in a file, and where in a message its parts do.
 
-    A record is of the form by `claims`. `chats` are the paths from it to lists of conversations; without such
-    it is one. `inside` are those from a conversation to its messages, a list or an object of them by id. A
-    record that has none of these is a message of the file, where `alone` says so. `items` gives the records
-    of other files than plain JSON, or of a log that is played back, `parted` the conversations of a record
-    that no path leads to.
-
-    `first` leads to a message before these, "" to the conversation itself. Messages of the file that differ
-    in what they are parted `by` are of several conversations.
+    A record is of the form by `claims`. `chats` are the paths from it to lists of conversations, or objects
+    of them by id; without such it is one. `inside` are those from a conversation to its messages, listed or
+    by id, `first` leads to a message before these, "" to the conversation itself. Without any of these, or
+    where `alone` says so, a record is a message of the file, whose conversations are parted `by` an id.
+    `items` gives the records of other files than plain JSON, or of a log that is played back, `parted` the
+    conversations of a record that no path leads to.
 
     `name` and `title` are read of a conversation, as is `called`: what people call it is its name, but its
-    title where another one of the file is called so too. For messages of the file it is the first record that
-    has the shape `head`. `parent` is the id above a message, or a place in `inside`, and of such a tree the
-    branch to `leaf` is read. `within` leads from a place to the message. `replies` are lists of messages that
-    answer one. `thread` is the id of the message that one answers to: both share it as their session.
+    title where another one of the file is called so too. For messages of the file it is the first record
+    that has the shape `head`. `parent` is the id above a message, or a place in `inside`, and of such a tree
+    the branch to `leaf` is read. `within` leads from a place to the message. `replies` are lists of messages
+    that answer one. `thread` is the id of the message that one answers to: both share it as their session.
 
-    `turn` is a message's id, "#" its number. `says` is the key of the text, which is of one of the `kinds`; a
-    function that reads `text` may give a caption too, or None for no turn. With `roles` messages are those of
-    a model and its tools: by its `kind` one is said in a role, "" by nobody; any other kind than these is a
-    fault, but where "*" has a role ("*": its own name). `message` leads to the object with the `content`.
-    `typed` and `result` leave what the user typed of a text and what a tool wrote. `joins` is the id that
-    pieces of one message share. `events` makes of a message what that does not.
+    `turn` is a message's id, "#" its number. `says` is the key of the text, which is of one of the `kinds`;
+    a function that reads `text` may give a caption too, or None for no turn. The `speaker` is who has the
+    `role` unless it is told. With `roles` messages are those of a model and its tools: by its `kind` one is
+    said in a role, "" by nobody; any other kind than these is a fault, but where "*" has a role ("*": its
+    own name). `message` leads to the object with the `content`. `typed` and `result` leave what the user
+    typed of a text and what a tool wrote. `joins` is the id that pieces of one message share. `events` makes
+    of a message what that does not.
     """
 
     claims: str | tuple[str, ...] | Callable[[Any], bool] = ""
