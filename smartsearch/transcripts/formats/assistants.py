@@ -170,50 +170,30 @@ def is_gemini(value: Any) -> bool:
     return any(name in label.casefold() for label in labels for name in ("gemini", "bard"))
 
 
-def asked_and_answered(source: Source, items: Iterable[Item]) -> Iterator[Chat | FormatError]:
-    """What the records of an activity hold, oldest first: a prompt and its answer, each a message."""
-    items = list(items)
-    dated = [time for item in items if (time := to_iso(string(item.value, "time")))]
-    found: list[Item] = []
-    for item in reversed(items) if dated and dated[0] > dated[-1] else items:
-        value = item.value
-        if not isinstance(value, dict) or not isinstance(value.get("title"), str):
-            wrong = "a record without a `title`" if isinstance(value, dict) else ""
-            yield item.fault(wrong or f"{kind(value)} in the place of a record")
-        elif is_gemini(value):
-            found += _both(item)
-    yield Chat(Item({}, 0), found, source.stem)
+def _activity_skip(value: dict[str, Any], _: Any) -> object:
+    if not isinstance(value.get("title"), str):
+        return FormatError("a record without a `title`")
+    return not is_gemini(value)
 
 
-def _both(item: Item) -> Iterator[Item]:
+def _activity(item: Item, place: Place, _: Chat) -> Iterator[Event]:
+    """A prompt and its answer."""
     value, title = item.value, item.value["title"].strip()
     pieces = [text_of(string(piece, "html")) for piece in sequence(value, "safeHtmlItem")]
     answer = "\n".join(filter(None, pieces))
     names = [name for name in sequence(value, "attachedFiles") if isinstance(name, str)]
-    files = " ".join(attachment(name) for name in names)
     if not answer and _DONE.match(title):
         return
     asked = title[found.end() :] if (found := _ASKED.match(title)) else title
-    made = title.startswith("Created ")  # a document, by the model
-    said = (
-        [("assistant", answer, f"[{title}]")] if made else [("user", asked, files), ("assistant", answer, "")]
-    )
-    for role, text, shown in said:
-        place = f"{item.pointer}/{'title' if role == 'user' else 'safeHtmlItem'}"
-        if text or shown:
-            held = {"role": role, "text": text, "caption": shown, "time": value.get("time")}
-            yield Item(held, item.line, place if item.pointer or not item.line else "")
-
-
-_ACTIVITY = Form(
-    claims=is_gemini,
-    parted=lambda source, item: asked_and_answered(source, item.value),
-    items=lambda source: [Item(list(source.items()), 0)],
-    text="text",
-    role="role",
-    caption=(lambda value, _: value["caption"],),
-    session=lambda value, _: to_iso(value["time"])[:10],
-)
+    halves = [
+        ("user", "title", asked, joined(map(attachment, names))),
+        ("assistant", "safeHtmlItem", answer, ""),
+    ]
+    if title.startswith("Created "):  # a document, by the model
+        halves = [("assistant", "safeHtmlItem", answer, f"[{title}]")]
+    for role, key, text, shown in halves:
+        half = item._replace(pointer=f"{item.pointer}/{key}") if item.pointer or not item.line else item
+        yield Said(role, text.strip(), shown, place._replace(item=half))
 
 
 # Grok: portable-ai-memory's mapping (Feb 2026), Superkikim/nexus-ai-chat-importer
@@ -639,7 +619,16 @@ FORMS = {
         ),
         turn="message_id id",
     ),
-    "gemini-activity": _ACTIVITY,
+    "gemini-activity": Form(
+        claims=is_gemini,
+        title="",
+        sort=True,
+        kind=lambda _, __: "activity",
+        roles={"activity": "user"},
+        session=lambda value, _: to_iso(value["time"])[:10],
+        skip=_activity_skip,
+        events=_activity,
+    ),
     "grok": Form(
         claims=("conversation{} responses[]", "conversations[]/conversation{}+responses[]"),
         parted=_grok,

@@ -51,7 +51,7 @@ def read(source: Source) -> Iterator[Record]:
             yield Item(None, line).fault("a record without its time")
         else:
             items.append(Item({**record, "time": _iso(record["time"], day_first)}, line))
-    yield from replace(FORMS["gemini-activity"], items=lambda _: [Item(items, 0)]).read(source)
+    yield from replace(FORMS["gemini-activity"], items=lambda _: items).read(source)
 
 
 def _parted(cell: str) -> dict[str, Any] | None:

@@ -16,21 +16,19 @@ borders are `From 17661...@xxx Mon May 08 13:56:00 +0000 2023`; Outlook's `Sent:
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.captions import bracketed, caption
+from smartsearch.transcripts.formats.form import Form
+from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.mailtext import of_html, own_words
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -73,19 +71,6 @@ _TOP = 400
 _PLIST = re.compile(r"^<\?xml version=\S{1,9}(?: encoding=\S{1,12})?\?>\s{1,4}<!DOCTYPE plist", re.M)
 
 
-@dataclass(frozen=True)
-class _Mail:
-    """A mail as a turn, and what threads it: its own id, those it answers, and its subject."""
-
-    turn: Turn
-    id: str
-    answers: tuple[str, ...]
-    thread: str
-    subject: str
-    replies: bool
-    when: float
-
-
 def detect(source: Source) -> bool:
     """Whether the file begins with a `From ` line and a header, or with the header of a single mail."""
     return _is_box(source) or _begins(source) > 0
@@ -114,22 +99,22 @@ def _begins(source: Source) -> int:
     return begun + 1 if sure or (source.suffix in _SINGLE and len(known) > 1) else 0
 
 
-def read(source: Source) -> Iterator[Record]:
-    """Turns by thread and time; a mail without words of its own or a file is `no_text`."""
-    mails: list[_Mail] = []
+def _mails(source: Source) -> Iterator[Item | FormatError]:
+    """The mails, each with the thread it is of; one that is torn, or of too many parts, is reported."""
+    found: list[Item] = []
     for line, border, whole in _box(source.text) if _is_box(source) else _single(source):
         text = _few_parts(whole)
         if len(text) < len(whole):
             told = f"a mail of more than {_MULTIPARTS} parts of parts, the rest not read"
             yield FormatError(told, line=line)
-        read_mail = _mail(source.path, line, border, text)
-        if isinstance(read_mail, FormatError):
-            yield read_mail
-        else:
-            mails.append(read_mail)
-    for thread, title, together in _threads(mails):
-        for mail in sorted(together, key=lambda mail: mail.when):
-            yield replace(mail.turn, conversation=thread, title=title)
+        try:
+            found.append(Item(_mail(border, text), line))
+        except (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError) as error:
+            # What `email` raises for headers and parts that are torn in ways it does not expect.
+            said = f"a mail that cannot be parsed ({type(error).__name__}: {error})"
+            yield FormatError(said, line=line)
+    threads = _threads([mail.value for mail in found])
+    yield from (mail._replace(value=mail.value | {"of": of}) for mail, of in zip(found, threads))
 
 
 def _single(source: Source) -> Iterator[tuple[int, str, str]]:
@@ -187,38 +172,34 @@ def _policy() -> Policy:
     return Cut()
 
 
-def _mail(path: str, line: int, border: str, text: str) -> _Mail | FormatError:
+def _mail(border: str, text: str) -> dict[str, Any]:
+    """What a mail says, and what threads it: its own id, those it answers, and its subject."""
     from email import message_from_bytes
     from email.utils import parseaddr
 
-    try:
-        message = message_from_bytes(text.encode("utf-8", "replace"), policy=_policy())
-        subject = _header(message, "Subject")
-        name, address = parseaddr(_header(message, "From"))
-        body, captions = _content(message)
-        time, when = _time(message, border)
-    except (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError) as error:
-        # What `email` raises for headers and parts that are torn in ways it does not expect.
-        return FormatError(f"a mail that cannot be parsed ({type(error).__name__}: {error})", line=line)
+    message = message_from_bytes(text.encode("utf-8", "replace"), policy=_policy())
+    subject = _header(message, "Subject")
+    name, address = parseaddr(_header(message, "From"))
+    body, captions = _content(message)
+    time, when = _time(message, border)
     base = _base(subject)
     own = own_words(body, forwards=_FORWARD.match(subject) is not None)
     if not own and base != subject and not captions:
         own = body.strip()  # forwarded without a word: what is quoted is what was meant
-    if not own and not captions:
-        return FormatError("a mail without text", line=line, kind="no_text")
     ids = _IDS.findall(_raw(message, "Message-ID"))
-    answers = (*_IDS.findall(_raw(message, "References")), *_IDS.findall(_raw(message, "In-Reply-To")))
-    turn = Turn(
-        text=own,
-        speaker=name or address,
-        time=time,
-        caption=captions,
-        path=path,
-        line=line,
-        turn=ids[0] if ids else "",
-    )
-    thread = _raw(message, "X-GM-THRID").strip()
-    return _Mail(turn, turn.turn, answers[:200], thread, base, base != subject, when)
+    answers = [*_IDS.findall(_raw(message, "References")), *_IDS.findall(_raw(message, "In-Reply-To"))]
+    return {
+        "text": own,
+        "caption": captions,
+        "speaker": name or address,
+        "time": time,
+        "when": when,
+        "id": ids[0] if ids else "",
+        "answers": answers[:200],
+        "thread": _raw(message, "X-GM-THRID").strip(),
+        "subject": base,
+        "replies": base != subject,
+    }
 
 
 def _raw(message: Message, name: str) -> str:
@@ -317,8 +298,8 @@ def _time(message: Message, border: str) -> tuple[str, float]:
     return "", datetime.max.replace(tzinfo=timezone.utc).timestamp()
 
 
-def _threads(mails: list[_Mail]) -> list[tuple[str, str, list[_Mail]]]:
-    """The threads in file order: id, title, mails."""
+def _threads(mails: list[dict[str, Any]]) -> list[str]:
+    """The thread of each mail."""
     above: dict[str, str] = {}
 
     def root(id_: str) -> str:
@@ -328,27 +309,35 @@ def _threads(mails: list[_Mail]) -> list[tuple[str, str, list[_Mail]]]:
         return id_
 
     for mail in mails:
-        first = root(mail.answers[0]) if mail.answers else ""
-        for id_ in (*mail.answers[1:], *([mail.id] if mail.id and first else [])):
+        own, answers = mail["id"], mail["answers"]
+        first = root(answers[0]) if answers else ""
+        for id_ in (*answers[1:], *([own] if own and first else [])):
             if root(id_) != first:
                 above[root(id_)] = first
-    together: dict[str, list[_Mail]] = defaultdict(list)
+    threads: list[str] = []
     by_subject: dict[str, str] = {}
     for mail in mails:
-        subject = mail.subject.casefold()
-        if mail.thread:
-            key = mail.thread
-        elif mail.answers:
-            key = root(mail.answers[0])
-        elif mail.replies and subject in by_subject:
-            key = by_subject[subject]
-        else:
-            key = root(mail.id) if mail.id else mail.subject
-        by_subject[subject] = key
-        together[key].append(mail)
-    return [(key, _subject(found), found) for key, found in together.items()]
+        subject = mail["subject"].casefold()
+        threads.append(
+            mail["thread"]
+            or (root(mail["answers"][0]) if mail["answers"] else "")
+            or (by_subject.get(subject, "") if mail["replies"] else "")
+            or (root(mail["id"]) if mail["id"] else mail["subject"])
+        )
+        by_subject[subject] = threads[-1]
+    return threads
 
 
-def _subject(mails: list[_Mail]) -> str:
-    """What the first mail of a thread is about."""
-    return min(mails, key=lambda mail: mail.when).subject
+_FORM = Form(
+    items=_mails,
+    by="of",
+    about=lambda _, __, mails: min(mails, key=lambda mail: mail.value["when"]).value["subject"],
+    title=lambda _, subject: subject,
+    text="text",
+    speaker="speaker",
+    time="time",
+    caption=(lambda value, _: value["caption"],),
+    conversation="of",
+    sort=lambda value, _: value["when"],
+)
+read = _FORM.read
