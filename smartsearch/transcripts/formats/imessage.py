@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.format import Record, turn
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.captions import bracketed, caption
+from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
@@ -58,73 +59,41 @@ def detect(source: Source) -> bool:
     return any(n + 2 < len(lines) and lines[n + 1].strip() and not _HEAD.match(lines[n + 1]) for n in heads)
 
 
-@dataclass
-class _Message:
-    """A message as it stands: where, when, by whom, and the lines below."""
-
-    number: int
-    indented: bool
-    time: str
-    sender: str = ""
-    lines: list[str] = field(default_factory=list)
-
-
-def read(source: Source) -> Iterator[Record]:
-    """Turns in file order."""
-    messages = list(_messages(source.lines))
-    conversation = _NUMBERED.sub("", source.stem)
-    placed = {(message.time, message.sender) for message in messages if not message.indented}
-    for message in messages:
-        if message.indented and (message.time, message.sender) in placed:
-            continue
-        text, captions = _said(message.lines)
-        yield turn(
-            source.path,
-            Item(None, message.number),
-            text=text,
-            speaker=message.sender,
-            time=to_iso(message.time),
-            caption=captions,
-            conversation=conversation,
+def _messages(source: Source) -> Iterator[Item]:
+    """The messages as they stand, those indented in one behind it."""
+    here: Item | None = None
+    below: list[Item] = []
+    for number, line in enumerate(source.lines, 1):
+        head = _HEAD.match(line)
+        event = _EVENT.match(line) and (
+            not here or (here.value["lines"] and not source.lines[number - 2].strip())
         )
-
-
-def _messages(lines: list[str]) -> Iterator[_Message]:
-    here: _Message | None = None
-    below: list[_Message] = []
-    for number, line in enumerate(lines, 1):
-        if head := _HEAD.match(line):
-            indented = bool(head["indent"])
-            message = _Message(number, indented, head["time"])
-            if indented and here:
-                below.append(message)
-                continue
-            if here:
-                yield here
-            yield from below
-            here, below = message, []
-        elif _EVENT.match(line) and (not here or (here.lines and not lines[number - 2].strip())):
-            if here:  # an event stands alone after a blank line; an edited message begins so without one
-                yield here
-            yield from below
-            here, below = None, []
+        if head and head["indent"] and here:
+            below.append(_opened(number, head))
+        elif (
+            head or event
+        ):  # an event stands alone after a blank line; an edited message begins so without one
+            yield from [here, *below] if here else below
+            here, below = _opened(number, head) if head else None, []
         elif here:
-            into = below[-1] if below and (line.startswith(" ") or not line.strip()) else here
-            if not into.sender and line.strip():
-                into.sender = line.strip()
+            into = (below[-1] if below and (line.startswith(" ") or not line.strip()) else here).value
+            if not into["sender"] and line.strip():
+                into["sender"] = line.strip()
             else:
-                into.lines.append(line)
-    if here:
-        yield here
-    yield from below
+                into["lines"].append(line)
+    yield from [here, *below] if here else below
 
 
-def _said(lines: list[str]) -> tuple[str, str]:
+def _opened(number: int, head: re.Match[str]) -> Item:
+    return Item({"indented": bool(head["indent"]), "time": head["time"], "sender": "", "lines": []}, number)
+
+
+def _said(value: dict[str, Any], _: Any) -> tuple[str, str]:
     """The text and the captions of a message's lines."""
     texts: list[str] = []
     captions: list[str] = []
     reacting = False
-    for line in lines:
+    for line in value["lines"]:
         bare = line.strip()
         if bare in ("Tapbacks:", "Reactions:"):
             reacting = True
@@ -155,3 +124,22 @@ def _last_wording(text: str) -> str:
     edits = list(_EDITED.finditer(text))
     at = edits[-1].end() if edits else first.end()
     return text[at:].strip()
+
+
+_FORM = Form(
+    items=_messages,
+    about=lambda _, __, all_: {_placed(one.value) for one in all_ if not one.value["indented"]},
+    text=_said,
+    speaker="sender",
+    time=lambda value, _: to_iso(value["time"]),
+    skip=lambda value, placed: value["indented"] and _placed(value) in placed,
+)
+
+
+def _placed(value: dict[str, Any]) -> tuple[str, str]:
+    return value["time"], value["sender"]
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Turns in file order."""
+    yield from _FORM.read(source, _NUMBERED.sub("", source.stem))
