@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from smartsearch.text.longtimes import time_of
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed, joined
 from smartsearch.transcripts.formats.fields import kind, mapping, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import is_own
 from smartsearch.transcripts.formats.tool_calls import arguments, caption
-from smartsearch.types import Turn
 
 
 class Place(NamedTuple):
@@ -82,15 +81,14 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
 
     def made(role: str, speaker: str, text: str, caption: str, place: Place) -> Iterator[Record]:
         if caption or text.strip():
-            yield Turn(
-                text=text,
-                speaker=speaker,
-                time=time_of(place.time),
-                caption=caption,
+            yield turn(
+                path,
+                place.item,
+                text,
+                speaker,
+                time_of(place.time),
+                caption,
                 role=role,
-                path=path,
-                line=place.item.line,
-                pointer=place.item.pointer,
                 conversation=place.conversation,
                 session=place.session,
                 turn=place.turn,

@@ -70,45 +70,25 @@ def events_of(
     if not (isinstance(content, str | list) or calls or files or "text" in mapping(message, key)):
         return [place.item.fault(f"`{key}` is {kind(content)}, not text or blocks")]
     blocks = content if isinstance(content, list) else [content]
-    if role != "assistant":
-        return _asked(role, blocks, files, place, typed, result)
-    first: list[Event] = [Said(role, "", files, place, own)] if files else []
-    asked = [event for call in calls for event in _called(call, place, own, result)]
-    return [*first, *_replied(blocks, place, own, result), *asked]
-
-
-def _asked(
-    role: str, blocks: list[Any], files: str, place: Place, typed: Clean, result: Clean
-) -> list[Event]:
-    """Results, which come in the user's name, and what is left, as one turn."""
-    found, texts, captions = list[Event](), list[str](), list[str]()
+    by_model = role == "assistant"
+    found: list[Event] = [Said(role, "", files, place, own)] if files and by_model else []
+    texts, captions = list[str](), list[str]()
     for block in blocks:
         what = _sort(block)
         if what == _RESULT:
             found.append(returned(block, place, result))
-        elif what != _HIDDEN:
-            text, caption = part(block)
-            texts.append(typed(text) if role == "user" else text)
-            captions.append(caption)
-    if texts or files:
-        found.append(Said(role, "\n".join(filter(None, texts)), joined([*captions, files]), place))
-    return found
-
-
-def _replied(blocks: list[Any], place: Place, own: str, result: Clean) -> list[Event]:
-    """Texts, calls and results in their order."""
-    found: list[Event] = []
-    for block in blocks:
-        what = _sort(block)
-        if what == _CALL:
+        elif what == _CALL and by_model:
             found += _called(block, place, own, result)
-        elif what == _RESULT:
-            found.append(returned(block, place, result))
         elif what != _HIDDEN:
             text, caption = part(block)
-            if text or caption:
-                found.append(Said("assistant", text, caption, place, own))
-    return found
+            if not by_model:
+                texts.append(typed(text) if role == "user" else text)
+                captions.append(caption)
+            elif text or caption:
+                found.append(Said(role, text, caption, place, own))
+    if not by_model and (texts or files):  # what is said beside results, as one turn
+        found.append(Said(role, "\n".join(filter(None, texts)), joined([*captions, files]), place))
+    return found + [event for call in calls if by_model for event in _called(call, place, own, result)]
 
 
 def _sort(block: object) -> str:

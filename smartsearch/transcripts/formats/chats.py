@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from json import JSONDecodeError
@@ -436,15 +436,18 @@ def _full(value: dict[str, Any], *keys: str) -> str:
     return " ".join(filter(None, (text(value, key).strip() for key in keys)))
 
 
+def _named(said: str, ranges: list[dict[str, Any]], name: Callable[[dict[str, Any]], str]) -> str:
+    """A text with names where Signal keeps a sign, in the order of what it has about parts of the text."""
+    if _SIGN not in said:
+        return said
+    ordered = sorted(ranges, key=lambda found: number(found, "start") or 0)
+    return filled(said, _SIGN, (f"@{told}" for told in filter(None, map(name, ordered))))
+
+
 def _signal_text(value: dict[str, Any], about: Any) -> str:
-    """The text, with names where Signal keeps a sign and a number."""
     body = at(value, "standardMessage/text") or at(value, "directStoryReplyMessage/textReply/text")
-    said = text(body, "body")
-    if _SIGN in said:
-        ranges = [found for found in objects(body, "bodyRanges") if text(found, "mentionAci")]
-        ranges.sort(key=lambda found: number(found, "start") or 0)
-        names = (about[1].name(text(found, "mentionAci")) or "someone" for found in ranges)
-        said = filled(said, _SIGN, (f"@{name}" for name in names))
+    ranges = [found for found in objects(body, "bodyRanges") if text(found, "mentionAci")]
+    said = _named(text(body, "body"), ranges, lambda v: about[1].name(text(v, "mentionAci")) or "someone")
     return said or text(mapping(value, "directStoryReplyMessage"), "emoji")
 
 
@@ -498,12 +501,7 @@ def _sigtop_skip(value: dict[str, Any], _: Any) -> bool:
 
 
 def _sigtop_text(value: dict[str, Any], _: Any) -> str:
-    said = text(value, "body")
-    if _SIGN in said:
-        ranges = sorted(objects(value, "bodyRanges"), key=lambda found: number(found, "start") or 0)
-        names = filter(None, (text(found, "replacementText") for found in ranges))
-        said = filled(said, _SIGN, (f"@{name}" for name in names))
-    return said
+    return _named(text(value, "body"), objects(value, "bodyRanges"), lambda v: text(v, "replacementText"))
 
 
 # Skype: siwen-r/skype-export-parser (`SkypeExport.d.ts`) and kcoderhtml/mini-me.

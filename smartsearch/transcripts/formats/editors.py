@@ -226,27 +226,19 @@ def _chats(item: Item, stored: Mapping[str, object]) -> list[Item]:
 
 
 def _messages(item: Item, chat: Item, id_: str, stored: Sequence[str]) -> Iterator[Item]:
-    """The messages of a chat in their order; one whose text is gone from the store is passed over."""
-    rows = mapping(item.value, _TABLE)
-    for key in _order(rows, chat.value.get(_HEADS), f"{_MESSAGE}{id_}:", stored):
+    """The messages of a chat in its order; if that is damaged, those it lacks follow by their time.
+
+    One whose text is gone from the store is passed over.
+    """
+    rows, heads = mapping(item.value, _TABLE), chat.value.get(_HEADS)
+    known = [string(head, "bubbleId") for head in heads] if isinstance(heads, list) else [""]
+    listed = [f"{_MESSAGE}{id_}:{bubble}" for bubble in known if bubble]
+    rest = set() if all(known) else set(stored).difference(listed)
+    for key in (*listed, *sorted(rest, key=lambda key: (string(rows[key], "createdAt", "timestamp"), key))):
         if key in rows:
             yield Item(rows[key], item.line, f"{item.pointer}/{_TABLE}/{escaped(key)}")
     yield from chat.elements("conversation")
     yield from chat.elements("bubbles")
-
-
-def _order(rows: dict[str, Any], heads: object, begin: str, stored: Sequence[str]) -> list[str]:
-    """The keys of a chat's messages in its order; if that is damaged, those it lacks follow by their time."""
-    known = [string(head, "bubbleId") for head in heads] if isinstance(heads, list) else [""]
-    listed = [f"{begin}{id_}" for id_ in known if id_]
-    if all(known):
-        return listed
-    return [
-        *listed,
-        *sorted(
-            set(stored).difference(listed), key=lambda key: (string(rows[key], "createdAt", "timestamp"), key)
-        ),
-    ]
 
 
 def _is_call(value: dict[str, Any]) -> bool:
@@ -302,7 +294,8 @@ def _opencode(source: Source, item: Item) -> Iterator[Chat | FormatError]:
     elif isinstance(value.get("messages"), list):
         about = mapping(value, "info")
         held = [
-            _held(one, _info(one.value), list(one.elements("parts"))) for one in item.elements("messages")
+            _held(one, mapping(one.value).get("info", one.value), list(one.elements("parts")))
+            for one in item.elements("messages")
         ]
         yield Chat(item, held, string(about, "id"), _title(about), about)
     elif _is_part(value):
@@ -339,10 +332,6 @@ def _row(item: Item, table: str, id_: str, row: Any) -> Item:
     if isinstance(data, dict):
         data = {"time": {"created": row[_MADE]} if row.get(_MADE) else {}, **data, "id": id_}
     return Item(data, item.line, place)
-
-
-def _info(message: object) -> object:
-    return message.get("info") if isinstance(message, dict) else message
 
 
 def _part_file(source: Source, item: Item) -> Chat:
