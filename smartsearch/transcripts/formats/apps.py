@@ -27,9 +27,8 @@ def _exec_item(value: dict[str, Any], _: Any) -> dict[str, Any]:
     paths = ", ".join(string(one, "path") for one in objects(held, "changes"))
     given = held.get("arguments") or {"command": held.get("command") or held.get("query") or paths}
     name = {"command_execution": "shell", "file_change": "edit"}.get(what) or string(held, "tool") or what
-    call = {"type": "tool_use", "name": name, "input": given, "id": own}
-    output = held.get("aggregated_output") or held.get("result") or held.get("error")
-    return {"content": [call, {"type": "tool_result", "content": output, "id": own}] if output else [call]}
+    output = held.get("aggregated_output") or held.get("result") or held.get("error") or None
+    return {"content": [{"type": "tool_use", "name": name, "input": given, "id": own, "output": output}]}
 
 
 # OpenHands: a trajectory of actions, of the user and the agent, and observations of what came of them.

@@ -8,13 +8,11 @@ page's title. ChatGPT's `chat.html` holds what `conversations.json` does; Telegr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from smartsearch.transcripts.archive import plain_name
-from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.fields import objects, string
+from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.html import is_html
 from smartsearch.transcripts.source import Source
 
@@ -100,15 +98,7 @@ def _is_page(source: Source) -> bool:
     return _OWN.search(head) is not None or (found is not None and found["title"].strip() == wanted)
 
 
-@dataclass(frozen=True)
-class Extras:
-    """A kind of such files."""
-
-    detect: Callable[[Source], bool]
-
-    def read(self, source: Source) -> Iterator[Record]:  # noqa: ARG002 - the shape of every reader
-        """No turns."""
-        yield from ()
-
-
-FORMS = {"slack-lists": Extras(_is_list), "export-extras": Extras(_is_extra), "html-extras": Extras(_is_page)}
+FORMS = {
+    name: Form(detect=detect, items=lambda _: ())
+    for name, detect in (("slack-lists", _is_list), ("export-extras", _is_extra), ("html-extras", _is_page))
+}

@@ -97,8 +97,10 @@ def _said(value: dict[str, Any], _: Any) -> tuple[str, str]:
         bare = line.strip()
         if bare in ("Tapbacks:", "Reactions:"):
             reacting = True
-        elif (reacting and (not bare or _TAPBACK.fullmatch(line))) or _is_note(bare):
+        elif reacting and (not bare or _TAPBACK.fullmatch(line)):
             continue
+        elif bare in _NOTES or _EFFECT.fullmatch(bare) or _UNSENT.fullmatch(bare):
+            continue  # what the exporter says of a message
         elif bare == _MISSING:
             captions.append(bracketed("file"))
         elif _STICKER.match(bare):
@@ -109,11 +111,6 @@ def _said(value: dict[str, Any], _: Any) -> tuple[str, str]:
             reacting = False
             texts.append(line.rstrip())
     return _last_wording("\n".join(texts).strip()), " ".join(captions)
-
-
-def _is_note(line: str) -> bool:
-    """Whether the exporter says something of a message in this line."""
-    return line in _NOTES or _EFFECT.fullmatch(line) is not None or _UNSENT.fullmatch(line) is not None
 
 
 def _last_wording(text: str) -> str:

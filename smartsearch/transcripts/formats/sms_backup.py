@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import starmap
 from xml.etree import ElementTree
 
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.captions import attachment, joined
 from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.source import Source
 
 _ROOT = re.compile(r"<smses[\s>]")
 _BEGINS = re.compile(r"<(?P<kind>sms|mms)\s")
@@ -33,27 +33,17 @@ _FROM = "137"
 """Of an address: who sent the message."""
 
 
-def _items(source: Source) -> Iterator[Item | FormatError]:
-    """The messages; one that is no XML is reported."""
-    for line, kind, xml in _elements(source.text):
-        found = _parsed(xml)
-        if isinstance(found, str):
-            yield FormatError(f"a message that is no XML ({found})", line=line)
-        else:
-            yield Item(_message(kind, found), line)
+def _item(line: int, kind: str, xml: str) -> Item | FormatError:
+    """A message, or the fault of one that is no XML."""
+    try:
+        return Item(_message(kind, ElementTree.fromstring(xml)), line)
+    except (ElementTree.ParseError, ValueError) as error:
+        return FormatError(f"a message that is no XML ({str(error).partition(':')[0]})", line=line)
 
 
 def _speaker(value: dict[str, str], names: dict[str, str]) -> str:
     sender = value["from"] or value["address"]
     return names.get(sender, sender) if value["box"] == _RECEIVED else "Me"
-
-
-def _parsed(xml: str) -> ElementTree.Element | str:
-    """The element, or why it is none."""
-    try:
-        return ElementTree.fromstring(xml)
-    except (ElementTree.ParseError, ValueError) as error:
-        return str(error).partition(":")[0]
 
 
 def _elements(text: str) -> Iterator[tuple[int, str, str]]:
@@ -121,7 +111,7 @@ def _known(found: ElementTree.Element, key: str) -> str:
 FORMS = {
     "sms-backup": Form(
         detect=lambda source: _ROOT.search(source.text[:4096]) is not None,
-        items=_items,
+        items=lambda source: starmap(_item, _elements(source.text)),
         about=lambda _, __, messages: {
             one.value["address"]: one.value["name"] for one in messages if one.value["name"]
         },
