@@ -127,26 +127,18 @@ def _single(source: Source) -> Iterator[tuple[int, str, str]]:
 
 
 def _box(text: str) -> Iterator[tuple[int, str, str]]:
-    """As `_split`, with `From ` at the start of a line as it was before it was escaped."""
-    for line, border, mail in _split(text):
-        yield line, border, _ESCAPED.sub(r"\1", mail)
-
-
-def _split(text: str) -> Iterator[tuple[int, str, str]]:
-    """Each mail with the line it begins at and its `From ` line, one mail's text at a time."""
-    line, counted = 1, 0
-    begin: re.Match[str] | None = None
+    """Each mail with the line it begins at and its `From ` line; an escaped `From ` in it as it was."""
+    begins: list[re.Match[str]] = []
     for found in _BORDER.finditer(text):
-        at = found.start()
-        before = text[max(0, at - 4) : at].replace("\r", "")
-        if before[-2:] != "\n\n" and (begin or before.strip()):
-            continue
-        if begin:
-            yield line, begin.group(), text[begin.end() : at]
-        line += text.count("\n", counted, at)
-        begin, counted = found, at
-    if begin:
-        yield line, begin.group(), text[begin.end() :]
+        before = text[max(0, found.start() - 4) : found.start()].replace("\r", "")
+        if before[-2:] == "\n\n" or not (begins or before.strip()):
+            begins.append(found)
+    line, counted = 1, 0
+    for n, begin in enumerate(begins, 1):
+        line += text.count("\n", counted, begin.start())
+        counted = begin.start()
+        end = begins[n].start() if n < len(begins) else len(text)
+        yield line, begin.group(), _ESCAPED.sub(r"\1", text[begin.end() : end])
 
 
 def _few_parts(text: str) -> str:
