@@ -18,14 +18,12 @@ from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Retu
 from smartsearch.transcripts.formats.blocks import called, events_of, output
 from smartsearch.transcripts.formats.branch import current, parent_of
 from smartsearch.transcripts.formats.fields import kind, mapping, objects, sequence, string
-from smartsearch.transcripts.formats.form import Chat, Form
+from smartsearch.transcripts.formats.form import TALK, Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.neighbours import value_beside
 from smartsearch.transcripts.formats.own_calls import NAME, is_own
 from smartsearch.transcripts.formats.paths import at, shaped
 from smartsearch.transcripts.source import Source
-
-_TALK = {"user": "user", "assistant": "assistant"}
 
 
 def _on_branch(source: Source, own: str, parent: str, aside: Sequence[str] = ()) -> Iterator[Item]:
@@ -65,7 +63,7 @@ _ANNOUNCED = ("New message to respond to with plan_mode_respond tool", "The user
 
 
 def _cline_claims(value: Any) -> bool:
-    if string(value, "role") not in _TALK:
+    if string(value, "role") not in TALK:
         return False
     blocks = objects(value, "content")
     begun = any(string(block, "text").lstrip().startswith("<task>") for block in blocks)
@@ -346,7 +344,7 @@ def _pi_kind(value: dict[str, Any], _: Any) -> str | None:
     if value.get("type") != "message":
         return "*" if isinstance(value.get("type"), str) else ""
     aside = role.endswith("Summary") or role in ("custom", "system")
-    return "*" if aside else role if role in (*_TALK, *_pi_typed) else None
+    return "*" if aside else role if role in (*TALK, *_pi_typed) else None
 
 
 def _pi_ran(item: Item, place: Place, _: Chat) -> Iterable[Event] | None:
@@ -391,7 +389,7 @@ def _claude_claims(value: Any) -> bool:
     what = string(value, "type")
     if not what or _OTHERS & value.keys() or "parts" in mapping(value, "message"):
         return False
-    if what in _TALK:
+    if what in TALK:
         known = {"sessionId", "session_id", "parentUuid"} & value.keys()
         return isinstance(value.get("message"), dict) and bool(known)
     if what == "summary":
@@ -406,7 +404,7 @@ def _once(source: Source) -> Iterator[Item]:
         uuid = string(item.value, "uuid")
         if not uuid or uuid not in seen:
             content = mapping(item.value, "message").get("content")
-            if isinstance(content, str | list) or string(item.value, "type") not in _TALK:
+            if isinstance(content, str | list) or string(item.value, "type") not in TALK:
                 seen.add(uuid)
             yield item
 
@@ -449,7 +447,7 @@ FORMS = {
         ),
         inside="messages",
         about=lambda _, item, __: item.value.get("created"),
-        roles=_TALK | {"info": ""},
+        roles=TALK | {"info": ""},
         time=lambda value, began: at(value, "meta/sentAt") or began,
         turn="messageId",
     ),
@@ -464,7 +462,7 @@ FORMS = {
         ),
         cwd="cwd",
         kind="type",
-        roles=_TALK | {"attachment": "user", "*": ""},
+        roles=TALK | {"attachment": "user", "*": ""},
         message=_claude_message,
         conversation="sessionId session_id",
         session="agentId parent_tool_use_id",
@@ -478,7 +476,7 @@ FORMS = {
         claims=_cline_claims,
         about=lambda source, _, __: source.folder,
         name=lambda _, folder: folder,
-        roles=_TALK,
+        roles=TALK,
         events=_cline,
     ),
     "codex": Form(
@@ -488,7 +486,7 @@ FORMS = {
         name=lambda _, head: string(head, "id"),
         cwd=_codex_folder,
         kind=_codex_kind,
-        roles=_TALK
+        roles=TALK
         | dict.fromkeys(("function_call", "custom_tool_call", "local_shell_call", "web_search_call"), "call")
         | dict.fromkeys(("function_call_output", "custom_tool_call_output"), "tool")
         | {"developer": "", "system": "", "*": ""},
@@ -525,7 +523,7 @@ FORMS = {
     ),
     "cursor": Form(
         claims=lambda value: shaped("role=user|assistant message/content[]")(value) and "type" not in value,
-        roles=_TALK,
+        roles=TALK,
         message="message",
         skip=lambda value, _: value.get("role") is None and isinstance(value.get("type"), str),
         typed=_queries,
@@ -537,7 +535,7 @@ FORMS = {
         title="sessionTitle title",
         cwd="cwd",
         kind=lambda v, _: string(mapping(v, "message"), "role") if "message" in v else string(v, "type"),
-        roles=_TALK | {"tool_call": "call", "tool_result": "tool", "*": ""},
+        roles=TALK | {"tool_call": "call", "tool_result": "tool", "*": ""},
         message=lambda value, _: value.get("message", value),
         conversation="session_id sessionId",
         turn="id toolCallId",
@@ -566,7 +564,7 @@ FORMS = {
         title=lambda _, about: string(about, "generated_title", "session_summary"),
         cwd=lambda _, about: string(mapping(about, "info"), "cwd"),
         kind="type",
-        roles=_TALK | {"tool_result": "tool", "backend_tool_call": "call", "system": "", "reasoning": ""},
+        roles=TALK | {"tool_result": "tool", "backend_tool_call": "call", "system": "", "reasoning": ""},
         message=lambda value, _: value["kind"] if value["type"] == "backend_tool_call" else value,
         time=lambda _, about: about.get("created_at"),
         turn="id tool_call_id",
@@ -577,7 +575,7 @@ FORMS = {
         about=_kimi,
         name=lambda _, names: names[0],
         kind=_kimi_kind,
-        roles=_TALK
+        roles=TALK
         | {"tool": "tool", "content.part": "assistant", "tool.call": "call", "tool.result": "tool", "*": ""},
         message=_kimi_message,
         session=lambda _, names: names[1],
@@ -591,7 +589,7 @@ FORMS = {
         title=lambda value, _: string(value, "name") if value.get("type") == "session_info" else "",
         cwd="cwd",
         kind=_pi_kind,
-        roles=_TALK | {"toolResult": "tool", "bashExecution": "tool", "*": ""},
+        roles=TALK | {"toolResult": "tool", "bashExecution": "tool", "*": ""},
         message="message",
         time="timestamp message/timestamp",
         events=_pi_ran,
@@ -607,7 +605,7 @@ FORMS = {
         title="systemPayload/customTitle",
         cwd="cwd",
         kind="type",
-        roles=_TALK | {"tool_result": "assistant", "system": ""},
+        roles=TALK | {"tool_result": "assistant", "system": ""},
         message=_qwen_message,
         content="parts",
         conversation="sessionId",

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from smartsearch.transcripts.formats.fields import mapping, objects, sequence, string
-from smartsearch.transcripts.formats.form import Chat, Form
+from smartsearch.transcripts.formats.form import TALK, Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.paths import at
 from smartsearch.transcripts.source import Source
 
-_TALK = {"user": "user", "assistant": "assistant"}
-_ALL = _TALK | {"system": "system", "tool": "tool"}
+_ALL = TALK | {"system": "system", "tool": "tool"}
 
 
 # Codex's `exec --json`: items of a thread, of which the completed ones hold all.
@@ -157,7 +156,7 @@ FORMS = {
         claims="trajectory[] history[]/role+content",
         inside="history",
         name="environment",
-        roles=_TALK | {"system": "", "tool": "tool"},
+        roles=TALK | {"system": "", "tool": "tool"},
         skip=lambda value, _: value.get("is_demo") is True,
     ),
     "continue": Form(
@@ -165,7 +164,7 @@ FORMS = {
         inside="history",
         name="sessionId",
         kind="message/role",
-        roles=_TALK | {"tool": "tool", "thinking": "", "system": ""},
+        roles=TALK | {"tool": "tool", "thinking": "", "system": ""},
         message="message",
         time=lambda _, began: began,
         about=lambda _, item, __: item.value.get("dateCreated"),
@@ -177,7 +176,7 @@ FORMS = {
         kind=lambda v, _: (
             string(v, "role") or ("user" if "User" in v else "assistant" if "Agent" in v else "")
         ),
-        roles=_TALK | {"User": "user", "Agent": "assistant", "system": ""},
+        roles=TALK | {"User": "user", "Agent": "assistant", "system": ""},
         message=_zed_message,
         time=lambda _, began: began,
         about=lambda _, item, __: item.value.get("updated_at"),

@@ -26,15 +26,12 @@ from smartsearch.transcripts.formats.fields import (
     sequence,
     string,
 )
-from smartsearch.transcripts.formats.form import Chat, Form
+from smartsearch.transcripts.formats.form import TALK, Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import is_own
 from smartsearch.transcripts.formats.paths import at, each, file, shaped
 from smartsearch.transcripts.formats.tool_calls import arguments, caption, shortened
 from smartsearch.transcripts.source import Source
-
-_TALK = {"user": "user", "assistant": "assistant"}
-
 
 # Google AI Studio, as Drive keeps its prompts: Sinity/polylogue (tests/data/gemini_chunked_prompt).
 _FILES = {
@@ -138,7 +135,7 @@ def _deepseek_role(value: dict[str, Any], _: Any) -> str:
     """Who speaks, "" where an older export does not tell."""
     kinds = {string(one, "type") for one in objects(value, "fragments")}
     told = string(value, "role").casefold()
-    if told in _TALK:
+    if told in TALK:
         return told
     return (
         "assistant"
@@ -683,7 +680,7 @@ FORMS = {
         claims="messages[]/versions[]+currentlySelected",
         parted=_lm_studio,
         inside="messages",
-        roles=_TALK | {"system": "system"},
+        roles=TALK | {"system": "system"},
         events=_lm_said,
     ),
     "oasst": Form(
@@ -710,7 +707,7 @@ FORMS = {
         numbered=True,
         parent=lambda value, _: string(value, "parentId") or "root",
         leaf="chat/history/currentId history/currentId",
-        roles=_TALK | {"system": "system", "tool": "tool"},
+        roles=TALK | {"system": "system", "tool": "tool"},
         events=_web_ui,
     ),
     "perplexity": Form(

@@ -35,6 +35,9 @@ from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.paths import EACH, Pick, Reads, at, path, shaped, value_of
 from smartsearch.transcripts.source import Source
 
+TALK = {"user": "user", "assistant": "assistant"}
+"""The roles of most forms."""
+
 
 class Chat(NamedTuple):
     """A conversation: where it stands, its messages, its name, its title and what is known about it."""
