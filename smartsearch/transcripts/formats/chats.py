@@ -52,11 +52,6 @@ def _addresses(key: str) -> Reads:
     return lambda value, _: joined(map(address, text(value, key).split()))
 
 
-def _folder(source: Source, usual: str) -> str:
-    """A file's name, or its folder's where all files of the kind are called the same."""
-    return (source.folder if source.stem == usual else "") or source.stem
-
-
 # Discord: Tyrrrz/DiscordChatExporter, Exporting/JsonMessageWriter.cs, and the kinds of MessageKind.cs, which
 # are written as their numbers in Discord's documentation where it does not name them.
 _NOTICES = {
@@ -773,16 +768,6 @@ def _tasks(value: dict[str, Any]) -> str:
     return bracketed("list", _runs(value.get("title")), tasks)
 
 
-def _telegram_claims(value: Any) -> bool:
-    chats = (chat for key in ("chats", "left_chats") for chat in sequence(mapping(value, key), "list")[:5])
-    return any(map(_is_telegram, (value, *chats)))
-
-
-_is_telegram = shaped(
-    *(f"type id messages[]/type=message|service|unsupported+{key}" for key in ("date", "text"))
-)
-
-
 # X's, or Twitter's, archive, `direct-messages.js`: its readers on GitHub. People are ids; the owner's name
 # is in `account.js` beside. Links stand as they lead, not as X shortened them.
 _ASSIGNED = re.compile(r"\s{0,99}window\.YTD\.(?P<name>\w{1,60})\.part\d{1,4}\s{0,9}=")
@@ -1062,7 +1047,7 @@ FORMS = {
             "sender body date reactions quote",
             "sender body date sticker attachments",
         ),
-        about=lambda source, _, __: _folder(source, "data"),
+        about=lambda source, _, __: (source.folder if source.stem == "data" else "") or source.stem,
         name=lambda _, about: about,
         says="body",
         speaker="sender",
@@ -1144,7 +1129,11 @@ FORMS = {
         sort=True,
     ),
     "telegram": Form(
-        claims=_telegram_claims,
+        claims=tuple(
+            f"{where}messages[]/type=message|service|unsupported+{key}"
+            for where in ("type id ", "chats/list[]/", "left_chats/list[]/")
+            for key in ("date", "text")
+        ),
         chats="chats/list left_chats/list",
         inside="messages",
         about=_by_epoch,

@@ -31,7 +31,7 @@ from smartsearch.transcripts.formats.fields import (
 )
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item, parse
-from smartsearch.transcripts.formats.paths import at, path
+from smartsearch.transcripts.formats.paths import at, path, shaped
 from smartsearch.transcripts.source import Source
 
 # VS Code: a `.json` is one object with `requests`, each with the user's `message` and the parts of the
@@ -43,16 +43,13 @@ _REQUESTS = "requests"
 _TOOLS = ("toolInvocationSerialized", "toolInvocation")
 
 
+_is_chat = shaped(*(f"{_REQUESTS}[] {mark}" for mark in _MARKED))
+
+
 def _vscode_claims(value: Any) -> bool:
     """Whether a value is a chat, or a line of a log about one."""
-    if not isinstance(value, dict):
-        return False
-    if isinstance(value.get(_REQUESTS), list):
-        return any(key in value for key in _MARKED)
-    keys = value.get("k")
-    if value.get("kind") == 0:
-        return isinstance(value.get("v"), dict) and _vscode_claims(value["v"])
-    return value.get("kind") in (_SET, _ADD) and isinstance(keys, list) and keys[:1] == [_REQUESTS]
+    changed = at(value, "kind") in (_SET, _ADD) and sequence(value, "k")[:1] == [_REQUESTS]
+    return _is_chat(value) or changed or (at(value, "kind") == 0 and _is_chat(at(value, "v")))
 
 
 def _vscode(source: Source) -> Iterator[Item | FormatError]:
@@ -267,22 +264,16 @@ _TABLES = ("session", "message", "part")
 _MADE = "time_created"
 
 
+_is_part = shaped("id messageID type")
+_is_opencode = shaped(
+    "id messageID type", "info/id messages[]", "time sessionID role", "time id projectID directory"
+)
+
+
 def _opencode_claims(value: Any) -> bool:
     """Whether a value is what is read of a store, an exported session, or one of the files."""
-    if not isinstance(value, dict):
-        return False
-    if value.keys() <= set(_TABLES):
-        return {"message", "part"} <= value.keys()
-    if isinstance(value.get("info"), dict):
-        return isinstance(value.get("messages"), list) and "id" in value["info"]
-    return _is_part(value) or (
-        "time" in value
-        and ({"sessionID", "role"} <= value.keys() or {"id", "projectID", "directory"} <= value.keys())
-    )
-
-
-def _is_part(value: dict[str, Any]) -> bool:
-    return {"id", "messageID", "type"} <= value.keys()
+    is_store = {"message", "part"} <= mapping(value).keys() <= set(_TABLES)
+    return is_store or _is_opencode(value)
 
 
 def _opencode(source: Source, item: Item) -> Iterator[Chat | FormatError]:

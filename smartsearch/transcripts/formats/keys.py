@@ -146,7 +146,7 @@ def said_of(records: Iterable[object]) -> str:
 
     "" where that is plain: a role tells the speaker, or every key is understood and no thing is named.
     """
-    used, left = ["", "", ""], dict[str, None]()
+    used, left, understood = ["", "", ""], dict[str, None](), set(map(_plain, _UNDERSTOOD))
     for value in records:
         if not isinstance(value, dict) or _has_role(value):
             return ""
@@ -156,16 +156,14 @@ def said_of(records: Iterable[object]) -> str:
         used = [before or key for before, key in zip(used, here, strict=True)]
         read = {*here, *keys.time, *keys.conversation, *keys.session, *keys.turn}
         filled = [key for key, held in value.items() if key not in read and held not in (None, "", False, [])]
-        left.update(dict.fromkeys(key for key in filled if key in (*who, *said) or not _is_understood(key)))
+        left.update(
+            dict.fromkeys(key for key in filled if key in (*who, *said) or _plain(key) not in understood)
+        )
     if not left and _plain(used[0]) != "name":
         return ""
-    unread = f"; not read: {_listed(list(left))}" if left else ""
+    lost = f"; not read: {_listed(list(left))}" if left else ""
     named = (f"{field}={key}" for field, key in zip(("speaker", "text", "time"), used, strict=True) if key)
-    return f"read as messages: {', '.join(named)}{unread}"
-
-
-def _is_understood(key: str) -> bool:
-    return _plain(key) in map(_plain, _UNDERSTOOD)
+    return f"read as messages: {', '.join(named)}{lost}"
 
 
 def _has_role(record: dict[str, Any]) -> bool:
