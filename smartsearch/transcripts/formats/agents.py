@@ -292,13 +292,6 @@ def _gemini_events(item: Item, place: Place, shown: dict[str, Any]) -> Iterator[
         yield Returned(one.call, text, "", place._replace(item=call, time=time, turn=one.call))
 
 
-# Grok CLI: jazzyalex/agent-sessions. The `summary.json` beside knows id, title and when the session began.
-def _grok(source: Source, _: Item, __: Sequence[Item]) -> dict[str, Any]:
-    told = mapping(value_beside(source, "summary.json"))
-    folder = {"folder": source.folder}
-    return folder | told
-
-
 # Kimi Code: jazzyalex/agent-sessions. `context.append_message` holds what the user said, `append_loop_event`
 # what the model said and the calls it made. Each agent of a session has its file, `main` or one it started.
 _MESSAGE, _EVENT = "context.append_message", "context.append_loop_event"
@@ -559,7 +552,8 @@ FORMS = {
             "type=assistant content model_id",
             "type=backend_tool_call kind{}",
         ),
-        about=_grok,
+        # jazzyalex/agent-sessions; the `summary.json` beside knows id, title and when the session began
+        about=lambda source, _, __: {"folder": source.folder} | mapping(value_beside(source, "summary.json")),
         name=lambda _, about: string(mapping(about, "info"), "id") or about["folder"],
         title=lambda _, about: string(about, "generated_title", "session_summary"),
         cwd=lambda _, about: string(mapping(about, "info"), "cwd"),

@@ -25,11 +25,6 @@ class _Session(NamedTuple):
     date: str
 
 
-def _held(item: Item, **more: str) -> Item:
-    """A turn with what stands around it, or what is none as it is."""
-    return item._replace(value=item.value | more) if isinstance(item.value, dict) else item
-
-
 # LongMemEval (xiaowu0162/LongMemEval): questions, each with sessions, whose ids and dates stand beside them.
 def questions(_: Source, item: Item) -> Iterator[Chat | FormatError]:
     """The haystack of a question."""
@@ -110,7 +105,8 @@ def _beam(source: Source) -> Iterator[Item | FormatError]:
                 yield group.fault("not a list of turns")
             for one in group.elements():
                 time = to_iso(mapping(one.value).get("time_anchor")) or time
-                yield _held(one, date=time, session=str(value.get("batch_number", "")))
+                more = {"date": time, "session": str(value.get("batch_number", ""))}
+                yield one._replace(value=one.value | more) if isinstance(one.value, dict) else one
 
 
 def _unmarked(value: dict[str, Any], _: Any) -> str:

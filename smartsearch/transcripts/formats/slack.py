@@ -85,14 +85,10 @@ def _channels(source: Source, whole: Item) -> Iterator[Chat]:
     users = _users(user for item in items for user in objects(item.value, "u"))
     names = Names(Mentions(users, *people), Mentions(*(rooms.names for rooms in listed)))
     own = source.stem if held else source.folder or source.stem
+    day = source.stem if to_iso(source.stem) == source.stem else ""  # as Slack cut it
     for room, messages in _messages(items).items():
         name = names.channels.get(room) or room or own
-        yield Chat(whole, messages, name, _title(name, listed, names), _About(names, _cut(source)))
-
-
-def _cut(source: Source) -> str:
-    """The day as Slack cut it, which is the name of the file, or ""."""
-    return source.stem if to_iso(source.stem) == source.stem else ""
+        yield Chat(whole, messages, name, _title(name, listed, names), _About(names, day))
 
 
 def _messages(items: Iterable[Item]) -> dict[str, Sequence[Item]]:

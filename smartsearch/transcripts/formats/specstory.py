@@ -56,7 +56,8 @@ def _events(source: Source, conversation: str, day: str) -> Iterator[Event]:
     role, time, said, first, tools = "", day, list[str](), 0, 0
     lines, number = source.lines, 0
     ends = {tag: [at for at, line in enumerate(lines, 1) if end in line] for tag, end in _ENDS.items()}
-    headers = [at for at in range(2, len(lines) + 1) if _is_header(lines, at)]
+    opened = (at for at in range(2, len(lines) + 1) if not lines[at - 2].strip())
+    headers = [at for at in opened if _HEADER.match(lines[at - 1])]
     while number < len(lines):
         line, number = lines[number], number + 1
         header = _HEADER.match(line)
@@ -87,11 +88,6 @@ def _said(role: str, lines: Sequence[str], place: Place) -> Iterator[Event]:
     text = "\n".join(line.rstrip() for line in lines).strip().removesuffix("\n---").strip()
     if role and text and text != "---":
         yield Said(role, text, "", place)
-
-
-def _is_header(lines: Sequence[str], at: int) -> bool:
-    """Whether a turn opens on a line (1-based) and the one above is blank."""
-    return not lines[at - 2].strip() and _HEADER.match(lines[at - 1]) is not None
 
 
 def _end(number: int, ends: list[int], headers: list[int]) -> int:
