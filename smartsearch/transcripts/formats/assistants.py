@@ -133,17 +133,13 @@ _fragment_files = each("files", file("file_name name", ""))
 
 def _deepseek_role(value: dict[str, Any], _: Any) -> str:
     """Who speaks, "" where an older export does not tell."""
-    kinds = {string(one, "type") for one in objects(value, "fragments")}
     told = string(value, "role").casefold()
+    kinds = {string(one, "type") for one in objects(value, "fragments")}
     if told in TALK:
         return told
-    return (
-        "assistant"
-        if kinds & {"RESPONSE", "THINK", "SEARCH"}
-        else "user"
-        if kinds & {"REQUEST", "FILE"}
-        else ""
-    )
+    if kinds & {"RESPONSE", "THINK", "SEARCH"}:
+        return "assistant"
+    return "user" if kinds & {"REQUEST", "FILE"} else ""
 
 
 def _deepseek_text(value: dict[str, Any], _: Any) -> str:
@@ -314,21 +310,13 @@ def _lm_studio(source: Source, item: Item) -> Iterator[Chat]:
     fields = objects(mapping(item.value, "perChatPredictionConfig"), "fields")
     own = [string(one, "value") for one in fields if string(one, "key") == "llm.prediction.systemPrompt"]
     system = next(filter(None, own), string(item.value, "systemPrompt"))
-    found = (
-        [item._replace(value={"role": "system", "blocks": [{"content": system}], "time": time})]
-        if system
-        else []
-    )
+    opened = item._replace(value={"role": "system", "blocks": [{"content": system}], "time": time})
+    found = [opened] if system else []
     for message in item.elements("messages"):
-        versions, picked = (
-            sequence(message.value, "versions"),
-            mapping(message.value).get("currentlySelected"),
-        )
-        chosen = (
-            versions[picked]
-            if isinstance(picked, int) and 0 <= picked < len(versions)
-            else (versions or [None])[-1]
-        )
+        versions = sequence(message.value, "versions")
+        picked = mapping(message.value).get("currentlySelected")
+        place = picked if isinstance(picked, int) and 0 <= picked < len(versions) else -1
+        chosen = (versions or [None])[place]
         time = next(filter(None, map(_studio_time, objects(chosen, "steps"))), time)
         blocks = [mapping(chosen), *objects(chosen, "steps")]
         found.append(message._replace(value={"role": string(chosen, "role"), "blocks": blocks, "time": time}))
@@ -419,11 +407,6 @@ def _oasst_inside(item: Item) -> Iterator[Item]:
         yield one._replace(value=one.value | {"tree": tree, "parent_id": parent}) if known else one
         above = string(one.value, "message_id")
         waiting += reversed([(reply, above) for reply in one.elements("replies")])
-
-
-def _oasst_role(value: dict[str, Any], _: Any) -> str:
-    said = string(value, "role")
-    return _OASST.get(said, said)
 
 
 # Perplexity: Superkikim/nexus-ai-chat-importer (perplexity-export-format.md), and its Thread Exporter.
@@ -692,7 +675,7 @@ FORMS = {
         ),
         items=_oasst,
         says="text",
-        speaker=_oasst_role,
+        speaker=lambda value, _: _OASST.get(said := string(value, "role"), said),
         role=lambda value, _: _OASST.get(string(value, "role"), ""),
         time="created_date",
         conversation="tree",
