@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from json import JSONDecodeError
 from typing import Any
 
 from smartsearch.text.htmltext import text_of, unescaped
@@ -35,9 +34,10 @@ from smartsearch.transcripts.formats.fields import (
     text,
 )
 from smartsearch.transcripts.formats.form import Chat, Form
-from smartsearch.transcripts.formats.jsontext import Item, documents, parse
+from smartsearch.transcripts.formats.jsontext import Item, documents
 from smartsearch.transcripts.formats.neighbours import made_beside, parsed, value_beside
 from smartsearch.transcripts.formats.paths import Reads, address, at, each, file, noun, path, shaped
+from smartsearch.transcripts.formats.tool_calls import arguments
 from smartsearch.transcripts.source import Source
 
 _ENCRYPTED = FormatError("could not be decrypted when it was exported", kind="no_text")
@@ -332,22 +332,19 @@ def _messenger_skip(value: dict[str, Any], _: Any) -> bool:
     return gone or value.get("type") in ("Subscribe", "Unsubscribe", "Call")
 
 
-_HOLDS = {"media", "photos", "videos", "audio_files", "gifs", "files", "sticker", "share"}
+_ALBUMS = {
+    **{"media": "", "photos": "image/", "videos": "video/", "audio_files": "audio/", "gifs": "image/"},
+    "files": "",
+}
+"""Lists of files, with the media type that each stands for."""
+_HOLDS = {*_ALBUMS, "sticker", "share"}
 
 
 def _messenger_caption(value: dict[str, Any], _: Any) -> str:
     if _HOLDS.isdisjoint(value):
         return ""
-    media = (one for one in sequence(value, "media") if isinstance(one, dict))
-    captions = [attachment(last_part(text(one, "uri"))) for one in media]
-    for key, word in (
-        ("photos", "image/"),
-        ("videos", "video/"),
-        ("audio_files", "audio/"),
-        ("gifs", "image/"),
-    ):
-        captions += [attachment(last_part(text(one, "uri")), word) for one in objects(value, key)]
-    captions += [attachment(last_part(text(one, "uri"))) for one in objects(value, "files")]
+    listed = ((one, mime) for key, mime in _ALBUMS.items() for one in objects(value, key))
+    captions = [attachment(last_part(text(one, "uri")), mime) for one, mime in listed]
     captions.append("[sticker]" if mapping(value, "sticker") else "")
     if share := mapping(value, "share"):
         captions.append(bracketed("link", text(share, "share_text"), text(share, "link")))
@@ -613,10 +610,7 @@ _is_web = shaped("messagetype+composetime+content")
 
 def _graph(value: dict[str, Any]) -> dict[str, Any]:
     what, more = text(value, "messagetype"), mapping(value, "properties")
-    try:
-        files = parse(text(more, "files") or "[]")
-    except JSONDecodeError:
-        files = []
+    files = arguments(text(more, "files"))
     room = string(value, "conversationid") or last_part(string(value, "conversationLink").partition(";")[0])
     return {
         "id": value.get("id"),
