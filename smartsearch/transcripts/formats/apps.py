@@ -11,16 +11,20 @@ from typing import Any
 from smartsearch.transcripts.formats.fields import mapping, objects, sequence, string
 from smartsearch.transcripts.formats.form import TALK, Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.paths import at
+from smartsearch.transcripts.formats.paths import at, path
 from smartsearch.transcripts.source import Source
 
 _ALL = TALK | {"system": "system", "tool": "tool"}
 
 
 # Codex's `exec --json`: items of a thread, of which the completed ones hold all.
+_EXEC = "agent_message assistant_message command_execution mcp_tool_call file_change web_search"
+_exec_kind = path("item/type item/item_type")
+
+
 def _exec_item(value: dict[str, Any], _: Any) -> dict[str, Any]:
     held = mapping(value, "item")
-    what, own = string(held, "type", "item_type"), string(held, "id")
+    what, own = _exec_kind(value, None), string(held, "id")
     if what in ("agent_message", "assistant_message"):
         return {"content": string(held, "text")}
     paths = ", ".join(string(one, "path") for one in objects(held, "changes"))
@@ -122,19 +126,8 @@ FORMS = {
         claims=("type=thread.started thread_id", "type=item.completed|item.started item{}"),
         head="type=thread.started",
         name="thread_id",
-        kind=lambda value, _: (
-            string(mapping(value, "item"), "type", "item_type")
-            if value.get("type") == "item.completed"
-            else "*"
-        ),
-        roles=dict.fromkeys(
-            (
-                *("agent_message", "assistant_message", "command_execution", "mcp_tool_call", "file_change"),
-                "web_search",
-            ),
-            "assistant",
-        )
-        | {"*": ""},
+        kind=lambda v, _: _exec_kind(v, _) if v.get("type") == "item.completed" else "*",
+        roles=dict.fromkeys(_EXEC.split(), "assistant") | {"*": ""},
         message=_exec_item,
         turn="item/id",
     ),

@@ -59,9 +59,7 @@ def _chunk(item: Item, place: Place, _: Chat) -> Iterator[Event]:
     files = [attachment(string(v, "name", "displayName"), string(v, "mimeType") or mime) for v, mime in shown]
     parts = [string(part, "text") for part in objects(value, "parts") if part.get("thought") is not True]
     text = "\n".join(filter(None, (string(value, "text") or "".join(parts), code)))
-    yield Said(
-        "assistant" if role == "model" else role, text, joined([*files, "[code]" if code else ""]), place
-    )
+    yield Said(role, text, joined([*files, "[code]" if code else ""]), place)
     if output := string(mapping(value, "codeExecutionResult"), "output"):
         yield Returned("", output, "", place, "code")
 

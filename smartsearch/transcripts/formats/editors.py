@@ -161,9 +161,8 @@ def _markdown(value: object) -> str:
 def _invoked(part: dict[str, Any], own: str, place: Place) -> Iterator[Event]:
     """A tool call with the words VS Code has for it, or its command, and what it gave back."""
     data = mapping(part, "toolSpecificData")
-    command = string(mapping(data, "commandLine"), "original", "toolEdited", "userEdited") or string(
-        data, "command"
-    )
+    line = mapping(data, "commandLine")
+    command = string(line, "original", "toolEdited", "userEdited") or string(data, "command")
     told = _markdown(part.get("pastTenseMessage")) or _markdown(part.get("invocationMessage"))
     call, tool = string(part, "toolCallId"), string(part, "toolId")
     yield Called(tool, {"command": command} if command else {"text": told}, call, place, own)
@@ -368,17 +367,11 @@ def _part(part: Item, role: str, own: str, place: Place) -> Iterable[Event]:
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         fault = f"{kind(value)} in the place of a part"
         return [part.fault("a part without a `type`" if isinstance(value, dict) else fault)]
-    if (
-        value["type"] not in ("text", "file", "tool")
-        or value.get("synthetic") is True
-        or value.get("ignored") is True
-    ):
+    hidden = value.get("synthetic") is True or value.get("ignored") is True
+    if hidden or value["type"] not in ("text", "file", "tool"):
         return []
     found, message = events_of(role, {"content": [value]}, "content", place, ""), own or part.pointer
-    return [
-        event if isinstance(event, FormatError | Returned) else event._replace(message=message)
-        for event in found
-    ]
+    return [one._replace(message=message) if isinstance(one, Said | Called) else one for one in found]
 
 
 FORMS = {
