@@ -136,7 +136,7 @@ _INJECTED = (
 """How texts begin that the program says in the user's name."""
 _REQUEST = "## My request for Codex:"
 """What stands between the state of an editor and what the user asked."""
-_is_old_head = shaped("id timestamp instructions", "id timestamp git")
+_is_old_head = shaped("id timestamp instructions|git")
 
 
 def _codex_claims(value: Any) -> bool:
@@ -435,8 +435,7 @@ FORMS = {
     "amp": Form(
         # noamsto/houston (docs/AMP_AGENT_SUPPORT.md), jonathan-kellerai/cross_agent_session_resumer (amp.rs)
         claims=lambda value: (
-            string(value, "id").startswith("T-")
-            and shaped("messages[] created", "messages[] env", "messages[] agentMode")(value)
+            string(value, "id").startswith("T-") and shaped("messages[] created|env|agentMode")(value)
         ),
         inside="messages",
         about=lambda _, item, __: item.value.get("created"),
@@ -547,8 +546,7 @@ FORMS = {
     ),
     "grok-cli": Form(
         claims=(
-            "type=user content prompt_index",
-            "type=user content synthetic_reason",
+            "type=user content prompt_index|synthetic_reason",
             "type=assistant content model_id",
             "type=backend_tool_call kind{}",
         ),

@@ -176,11 +176,7 @@ FORMS = {
         turn="id User/id",
     ),
     "lobechat": Form(
-        claims=(
-            "state/messages[]/role+sessionId",
-            "data/messages[]/role+sessionId",
-            "data/messages[]/role+topicId",
-        ),
+        claims="state|data/messages[]/role+sessionId|topicId",
         parted=_lobe,
         inside="messages",
         roles=_ALL,

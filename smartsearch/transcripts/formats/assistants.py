@@ -281,9 +281,8 @@ def _le_chat_shown(chunk: dict[str, Any]) -> str:
 # LibreChat: danny-avila/LibreChat (api/server/utils/import/__data__).
 
 
-_LIBRE = "messageId parentMessageId isCreatedByUser"
-_has_libre = shaped(*(f"{key}[]/{_LIBRE.replace(' ', '+')}" for key in ("messages", "messagesTree")))
-_is_libre = shaped(_LIBRE)
+_is_libre = shaped("messageId parentMessageId isCreatedByUser")
+_has_libre = shaped("messages[]|messagesTree[]/messageId+parentMessageId+isCreatedByUser")
 
 
 def _libre(value: dict[str, Any], _: Any) -> dict[str, Any]:
@@ -666,10 +665,9 @@ FORMS = {
     ),
     "oasst": Form(
         # LAION-AI/Open-Assistant (oasst-data/oasst_data): a tree is a conversation; all answers are kept
-        claims=tuple(
-            f"{inside}message_id+text+{key} {inside}role=prompter|assistant{tree}"
-            for inside, tree in (("", ""), ("prompt/", " message_tree_id"))
-            for key in ("parent_id", "replies")
+        claims=(
+            "message_id text parent_id|replies role=prompter|assistant",
+            "message_tree_id prompt/message_id+text+parent_id|replies prompt/role=prompter|assistant",
         ),
         items=_oasst,
         says="text",

@@ -895,8 +895,7 @@ FORMS = {
     "hangouts": Form(
         claims=(
             "conversations[]/events[]/sender_id{}",
-            "conversation_state[]/conversation_state/event[]/sender_id{}",
-            "conversations[]/conversation_state/event[]/sender_id{}",
+            "conversations[]|conversation_state[]/conversation_state/event[]/sender_id{}",
         ),
         chats="conversations conversation_state",
         inside="events conversation_state/event",
@@ -970,11 +969,7 @@ FORMS = {
         sort=True,
     ),
     "messenger": Form(
-        claims=(
-            "messages[]/timestamp_ms+sender_name",
-            "messages[]/timestamp_ms+content",
-            "threadName messages[]/senderName",
-        ),
+        claims=("messages[]/timestamp_ms+sender_name|content", "threadName messages[]/senderName"),
         inside="messages",
         name=lambda v, _: (
             mended(text(v, "title"))
@@ -993,7 +988,7 @@ FORMS = {
         sort=True,
     ),
     "rocketchat": Form(
-        claims=("msg ts username", "msg ts u/username", "messages[]/msg+ts+username", "messages[]/msg+ts+u"),
+        claims=("msg ts username", "msg ts u/username", "messages[]/msg+ts+username|u"),
         inside="messages",
         alone=True,
         says="msg",
@@ -1035,12 +1030,7 @@ FORMS = {
         skip=lambda value, _: any(key in value for key in _UNSAID),
     ),
     "signal-export": Form(
-        claims=(
-            "sender body date quote sticker",
-            "sender body date reactions attachments",
-            "sender body date reactions quote",
-            "sender body date sticker attachments",
-        ),
+        claims="sender body date reactions|sticker attachments|quote",
         about=lambda source, _, __: (source.folder if source.stem == "data" else "") or source.stem,
         name=lambda _, about: about,
         says="body",
@@ -1097,11 +1087,8 @@ FORMS = {
         claims=(
             "messageType createdDateTime from",
             "messagetype composetime content",
-            *(
-                f"{key}[]/{keys}"
-                for key in ("value", "messages")
-                for keys in ("messageType+createdDateTime+from", "messagetype+composetime+content")
-            ),
+            "value[]|messages[]/messageType+createdDateTime+from",
+            "value[]|messages[]/messagetype+composetime+content",
         ),
         items=_teams,
         replies="replies",
@@ -1124,9 +1111,8 @@ FORMS = {
     ),
     "telegram": Form(
         claims=tuple(
-            f"{where}messages[]/type=message|service|unsupported+{key}"
-            for where in ("type id ", "chats/list[]/", "left_chats/list[]/")
-            for key in ("date", "text")
+            f"{where}messages[]/type=message|service|unsupported+date|text"
+            for where in ("type id ", "chats|left_chats/list[]/")
         ),
         chats="chats/list left_chats/list",
         inside="messages",
@@ -1159,7 +1145,7 @@ FORMS = {
     "zulip": Form(
         claims=tuple(
             f"{where}{keys}"
-            for where in ("", "zerver_message[]/", "messages[]/")
+            for where in ("", "zerver_message[]|messages[]/")
             for keys in ("content+date_sent+recipient+sender", "content+sender_full_name+timestamp+sender_id")
         ),
         inside="zerver_message messages",

@@ -37,13 +37,12 @@ from smartsearch.transcripts.source import Source
 # VS Code: a `.json` is one object with `requests`, each with the user's `message` and the parts of the
 # `response`. A `.jsonl` is played back: `kind` 0 is the whole object, 1 sets what the keys `k` lead to, 2
 # adds to the list there (from place `i` on), 3 deletes. A turn of such a log stands on its request's line.
-_MARKED = ("responderUsername", "creationDate", "initialLocation", "requesterUsername")
 _SET, _ADD, _DELETE = 1, 2, 3
 _REQUESTS = "requests"
 _TOOLS = ("toolInvocationSerialized", "toolInvocation")
 
 
-_is_chat = shaped(*(f"{_REQUESTS}[] {mark}" for mark in _MARKED))
+_is_chat = shaped("requests[] responderUsername|creationDate|initialLocation|requesterUsername")
 
 
 def _vscode_claims(value: Any) -> bool:

@@ -3,7 +3,7 @@
 A path is keys with `/` between them; of several, parted by blanks, the first counts that leads to a text or a
 whole number: `author/nickname author/name id`. A shape is paths that must all be there, `=` says with which
 words, `[]` and `{}` ask for a list and an object, a list's elements have what follows among the first of
-them: `guild{} messages[]/id+text type=user|assistant`.
+them, `|` parts keys of which one is enough: `guild{} messages[]/id+text|content type=user|assistant`.
 """
 
 from __future__ import annotations
@@ -110,6 +110,8 @@ def _has(value: Any, way: Sequence[str]) -> bool:
         return False
     if "+" in way[0]:
         return all(_has(value, [key]) for key in way[0].split("+"))
+    if "|" in way[0] and "=" not in way[0]:
+        return any(_has(value, [key, *way[1:]]) for key in way[0].split("|"))
     key, equal, words = way[0].partition("=")
     bare = key.rstrip("[]{}")
     if bare not in value:
