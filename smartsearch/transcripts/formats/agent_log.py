@@ -140,11 +140,11 @@ def parts(content: object) -> tuple[str, str]:
     """The text of a content, a string or parts with a `text`, and a caption for its other parts."""
     if not isinstance(content, list):
         return content if isinstance(content, str) else "", ""
-    found = list(map(part, content))
+    found = list(map(of_part, content))
     return "\n".join(text for text, _ in found if text), joined(shown for _, shown in found)
 
 
-def part(part: object) -> tuple[str, str]:
+def of_part(part: object) -> tuple[str, str]:
     """The text of a part, or a caption for it; neither of reasoning."""
     if not isinstance(part, dict):
         return part if isinstance(part, str) else "", ""

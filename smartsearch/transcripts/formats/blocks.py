@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said, part, parts
+from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said, of_part, parts
 from smartsearch.transcripts.formats.captions import attachment, joined
 from smartsearch.transcripts.formats.fields import kind, last_part, mapping, objects, sequence, string
 from smartsearch.transcripts.formats.tool_calls import arguments
@@ -31,19 +31,8 @@ _NAMES = ("name", "toolName", "tool_name", "tool", "toolId", "tool_type")
 _CAME = frozenset({"output", "result", "error"})
 _GIVEN = ("input", "arguments", "args", "rawArgs", "parameters", "params", "action")
 _MADE = (
-    *(
-        "content",
-        "contents",
-        "output",
-        "result",
-        "run",
-        "response",
-        "detailedContent",
-        "value",
-        "stdout",
-        "stderr",
-    ),
-    *("error", "message", "progress"),
+    *("content", "contents", "output", "result", "run", "response", "detailedContent", "value"),
+    *("stdout", "stderr", "error", "message", "progress"),
 )
 _FILES = ("displayName", "path", "name", "filename", "file_name")
 Clean = Callable[[str], str]
@@ -80,7 +69,7 @@ def events_of(
         elif what == _CALL and by_model:
             found += _called(block, place, own, result)
         elif what != _HIDDEN:
-            text, caption = part(block)
+            text, caption = of_part(block)
             if not by_model:
                 texts.append(typed(text) if role == "user" else text)
                 captions.append(caption)
