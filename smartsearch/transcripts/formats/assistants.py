@@ -576,7 +576,6 @@ FORMS = {
     ),
     "deepseek": Form(
         claims=(
-            "inserted_at mapping{}",
             "inserted_at mapping",
             "data/biz_data/chat_session{} data/biz_data/chat_messages[]",
         ),

@@ -740,8 +740,7 @@ def _medium(value: dict[str, Any]) -> str:
     return bracketed(noun, name) if noun else attachment(name, text(value, "mime_type"))
 
 
-def _contact(value: dict[str, Any]) -> str:
-    return bracketed("contact", *(text(value, key) for key in ("first_name", "last_name", "phone_number")))
+_contact = noun("contact", "first_name", "last_name", "phone_number")
 
 
 def _telegram_place(value: dict[str, Any]) -> str:
@@ -1016,15 +1015,9 @@ FORMS = {
                 "[file]" if "viewOnceMessage" in v and not at(v, "viewOnceMessage/attachment") else ""
             ),
             each("stickerMessage", noun("sticker", "sticker/emoji")),
-            each(
-                "contactMessage/contact",
-                lambda one: bracketed("contact", _full(mapping(one, "name"), "givenName", "familyName")),
-            ),
+            each("contactMessage/contact", noun("contact", "name/givenName", "name/familyName")),
             each("poll", _poll),
-            each(
-                "paymentNotification",
-                lambda one: bracketed("payment", string(one, "amountMob"), text(one, "note")),
-            ),
+            each("paymentNotification", noun("payment", "amountMob", "note")),
         ),
         turn="dateSent",
         skip=lambda value, _: any(key in value for key in _UNSAID),

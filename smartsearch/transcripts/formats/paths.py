@@ -157,7 +157,7 @@ def file(names: str = "name", mime: str = "type") -> Shows:
     return lambda value: address(name(value, None), kind(value, None))
 
 
-def noun(word: str, names: str = "") -> Shows:
-    """The caption `[word name]`."""
-    name = path(names)
-    return lambda value: bracketed(word, name(value, None))
+def noun(word: str, *details: str) -> Shows:
+    """The caption `[word name]`, of what stands at the paths of each detail."""
+    told = [path(one) for one in details]
+    return lambda value: bracketed(word, *(one(value, None) for one in told))
