@@ -697,7 +697,9 @@ FORMS = {
         parted=_perplexity,
         inside="conversations",
         name="metadata/thread_id context_uuid",
-        title=lambda v, _: at(v, "metadata/thread_title") or shortened(string(v, "context_title")),
+        title=lambda v, _: (
+            string(mapping(v, "metadata"), "thread_title") or shortened(string(v, "context_title"))
+        ),
         says="query",
         kind=lambda _, __: "entry",
         roles={"entry": "user"},
