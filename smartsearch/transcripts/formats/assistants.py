@@ -268,8 +268,10 @@ def _langchain_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
 
 
 def _le_chat_text(value: dict[str, Any], _: Any) -> str:
+    if said := string(value, "content"):
+        return said
     chunks = (one for one in objects(value, "contentChunks") if one.get("type") == "text")
-    return string(value, "content") or "".join(string(one, "text") for one in chunks)
+    return "".join(string(one, "text") for one in chunks)
 
 
 def _le_chat_shown(chunk: dict[str, Any]) -> str:

@@ -73,14 +73,19 @@ def value_of(written: Pick) -> Reads:
     """What gives the first value there is at the paths, whatever it is, or None."""
     if callable(written):
         return written
-    if "/" not in written:
-        keys = written.split()
-        if len(keys) == 1:
-            (key,) = keys
-            return lambda value, _: value.get(key)
-        return lambda value, _: next((found for key in keys if (found := value.get(key)) is not None), None)
-    ways = [way.split("/") for way in written.split()]
-    return lambda value, _: next((found for way in ways if (found := _led(value, way)) is not None), None)
+    keys = written.split()
+    if len(keys) == 1 and "/" not in written:
+        return lambda value, _: value.get(keys[0])
+    ways = [way.split("/") for way in keys]
+
+    def of(value: Any, _: Any) -> Any:
+        for way in ways:
+            found = value.get(way[0]) if len(way) == 1 else _led(value, way)
+            if found is not None:
+                return found
+        return None
+
+    return of
 
 
 def _led(value: Any, way: Sequence[str]) -> Any:

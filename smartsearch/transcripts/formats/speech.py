@@ -57,16 +57,16 @@ class _Heard(NamedTuple):
         labels = _labels(item.value)
         found = [(item, _speaker(item.value, None))]
         for step in self.inside.split():
-            inner = ((one, who) for outer, who in found for one in _inside(outer, step))
-            found = [(one, who if (own := _speaker(one.value, None)) is None else own) for one, who in inner]
+            found = [(one, who) for outer, above in found for one, who in _inside(outer, step, above)]
         tagged = [one for one in found if one[1]] if self.tagged else []
         begun = 0.0
         for one, who in tagged or found:
-            told = _start(one.value, None)
-            begun = _ticked(one.value, begun) if told is None else _seconds(told) / self.ticks
-            who = labels.get(string(one.value, "start_time")) if who is None else who
-            time = to_iso(_time(one.value, None)) if "start_timestamp" in one.value else ""
-            yield Said(one, _heard(one.value), _named(who), begun, time)
+            value = one.value
+            told = _start(value, None)
+            begun = _ticked(value, begun) if told is None else _seconds(told) / self.ticks
+            who = labels.get(string(value, "start_time")) if who is None else who
+            time = to_iso(_time(value, None)) if "start_timestamp" in value else ""
+            yield Said(one, _heard(value), _named(who), begun, time)
 
 
 _text = value_of("text transcript body punctuated_word word value content display")
@@ -93,10 +93,12 @@ def _heard(value: Any) -> str:
     return _heard(best[0]) if best else ""
 
 
-def _inside(outer: Item, step: str) -> Iterator[Item]:
-    """The objects in a list, of alternatives the first."""
-    found = (one for one in outer.elements(*step.split("/")) if isinstance(one.value, dict))
-    return islice(found, 1) if step == "alternatives" else found
+def _inside(outer: Item, step: str, above: Any) -> Iterator[tuple[Item, Any]]:
+    """The objects in a list, of alternatives the first, each with its speaker, or the one around it."""
+    for one in islice(outer.elements(*step.split("/")), 1 if step == "alternatives" else None):
+        if isinstance(one.value, dict):
+            own = _speaker(one.value, None)
+            yield one, above if own is None else own
 
 
 def _labels(value: object) -> dict[str, str]:
