@@ -421,13 +421,13 @@ class Nearby:
 class Answered:
     """What became of one question of a batch: a result, or an error.
 
-    `id` is None where its line has none, `line` is 1-based, `asked` a hash of what it asks."""
+    `id` is None where its line has none, `line` is 1-based.
+    """
 
     id: Identity | None
     line: int
     result: Result | None = None
     error: SmartsearchError | None = None
-    asked: str = ""
 
 
 def changed(

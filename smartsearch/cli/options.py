@@ -502,7 +502,7 @@ USED = (
         "since",
         "until",
     ),
-    *("speaker", "only_speaker", "conversation", "glob", "out", "resume", "overwrite", "workers", "model"),
+    *("speaker", "only_speaker", "conversation", "glob", "out", "overwrite", "workers", "model"),
     "show_prompt",
 )
 """The options that `--help` lists of a command that has many; `--help-all` lists them all."""

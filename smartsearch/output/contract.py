@@ -245,18 +245,10 @@ class Error(TypedDict):
     error: Fault
 
 
-class Asked(TypedDict):
-    """What a line asked: by it `--resume` knows whose answer it is."""
-
-    question: Annotated[str, "a hash of its question, paths and filters"]
-    settings: Annotated[dict[str, Any], "those that are not as by default"]
-
-
 class Answered(Query):
     """A line of `batch` that was answered: the record of `query`, and whose it is."""
 
     id: str | int
-    asked: NotRequired[Annotated[Asked, "not in a run folder's records"]]
     line: NotRequired[Annotated[int, "in a run folder: its line, from 1"]]
 
 
@@ -264,7 +256,6 @@ class Failed(Error):
     """A line of `batch` that was not answered."""
 
     id: Annotated[str | int | None, "null where its line has none"]
-    asked: NotRequired[Asked]
     line: Annotated[int, "its line in the file of questions, from 1"]
 
 

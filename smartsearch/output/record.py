@@ -78,13 +78,11 @@ def error(failure: SmartsearchError) -> Json:
     }
 
 
-def outcome(done: Answered, config: Config, settings: Json | None = None) -> Json:
+def outcome(done: Answered, config: Config) -> Json:
     """One line of a batch: the record `query` gives with its `id` in front, or an error with its line.
 
-    With `settings`, those that are not as by default, it says what was asked, so that a later run can tell.
-    Masked if the config says so, but for the id and what was asked: by them a run goes on.
+    Masked if the config says so, but for the id: by it a run goes on.
     """
-    asked = {} if settings is None else {"asked": {"question": done.asked, "settings": settings}}
     told = {"line": done.line, **error(done.error)} if done.error else {}
     if done.result is not None:
         told = result(done.result, config)
@@ -92,7 +90,7 @@ def outcome(done: Answered, config: Config, settings: Json | None = None) -> Jso
         from smartsearch.text.redact import Together
 
         told = Together(told).of(told)
-    return {"id": done.id, **asked, **told}
+    return {"id": done.id, **told}
 
 
 def budget(cut: Budget, config: Config) -> Json:

@@ -66,9 +66,8 @@ def test_a_record_has_every_key_that_is_declared_and_no_other():
 
 
 def test_lines_of_a_batch_hold_too():
-    asked = {"hops": 2}
     for done in (Answered("q", 1, result=FULL), Answered(None, 2, error=InputError("no", hint="yes"))):
-        hold(record.outcome(done, Config(), asked), "batch")
+        hold(record.outcome(done, Config()), "batch")
 
 
 @pytest.mark.parametrize("wrong", [{"rank": "1"}, {"place": 1}, {"scores": {}}])
