@@ -358,38 +358,12 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Link:
-    """Two nodes of a graph and the turns that relate them, by their places in it.
-
-    `written`: a language model's text about the two, as a turn without a speaker, so that it is masked.
-    """
-
-    one: int
-    other: int
-    turns: tuple[int, ...]
-    written: Turn | None = None
-
-
-@dataclass(frozen=True)
-class Graph:
-    """What a system saw of a question's turns as nodes and links.
-
-    A node's `weight` is the number of pieces that name it, its `hop` the step that took it, 0 for none.
-    """
-
-    nodes: tuple[Term, ...]
-    links: tuple[Link, ...]
-    turns: tuple[Turn, ...]
-
-
-@dataclass(frozen=True)
 class Result:
     """The answer to one question: hits in rank order, the budget, the trace, what went wrong.
 
     `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the
     chance that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
-    `graph` is there where it was asked for and the system makes one. `told` is what the system's memory tells
-    a reader before the hits, as turns without a speaker.
+    `told` is what the system's memory tells a reader before the hits, as turns without a speaker.
     """
 
     query: str
@@ -404,7 +378,6 @@ class Result:
     system: str = "smartsearch"
     confidence: float | None = None
     weak: bool = False
-    graph: Graph | None = None
     told: tuple[Turn, ...] = ()
 
 

@@ -173,12 +173,6 @@ def input_format(name: str, fields: str | None, head: str | None = None) -> str:
     return f"{FIELDS}{fields}"
 
 
-def pager_option() -> Any:
-    """`--pager/--no-pager`: the same in every command whose output can be long."""
-    said = "On a terminal, show what is longer than the screen in $SMARTSEARCH_PAGER, $PAGER or less."
-    return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
-
-
 _COMPLETED = {
     "profile": _profiles,
     "rank": lambda: [",".join(RANKERS), *RANKERS, "none"],
@@ -355,7 +349,7 @@ class OutputOptions:
 
     format: str | None = option(
         OUTPUT,
-        "What is printed; html is a page for a browser, graphml the graph of --system qrmem.",
+        "What is printed; html is a page for a browser.",
         "--format",
         choices=tuple(FORMATS),
         show_default="text",
@@ -376,7 +370,6 @@ class OutputOptions:
     strict: bool = option(OUTPUT, "Exit with 1 where the answer is weak, too.", "--strict", default=False)
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
-    pager: bool = pager_option()
 
     def view(self, *, few: bool = False) -> View:
         """How the answer is to be shown; with `few` a terminal gets the best few.
@@ -394,7 +387,6 @@ class OutputOptions:
             files=self.files_with_matches,
             color=self.color,
             hyperlinks=self.hyperlinks,
-            pager=self.pager,
             asked=any(n is not None for n in (self.before, self.after, self.around)),
             few=few,
         )

@@ -85,7 +85,7 @@ def query(
     question, paths = fixed.asked(question, paths or [])
     view = out.view(few=not (search.sets("limit") or fixed))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
-    config = replace(_with_graph(config, view.format), limit=view.most(config.limit), wanted=view.wanted)
+    config = replace(config, limit=view.most(config.limit), wanted=view.wanted)
     found = searched(question, paths, config, filters, view, progress)
     missed = out.strict and found.result.weak
     numbered = show.show(found.result, found.around, config, replace(view, none=missed and view.files))
@@ -160,18 +160,6 @@ def answered(
         if spare.wanted(left := wire.Request(**vars(asked))):
             ending.add(partial(spare.leave, left, None if quiet else stream.talk))
     return found
-
-
-def _with_graph(config: Config, format: str) -> Config:
-    """The config with which an answer has its graph, where the format shows one and the system makes one.
-
-    Raises UsageError where it makes none and the format is that of graphs."""
-    makes = systems.card(config.system).graph
-    if format == "graphml" and not makes:
-        makers = ", ".join(name for name in systems.SYSTEMS if systems.card(name).graph)
-        hint = f"--format graphml goes with --system {makers}"
-        raise UsageError(f"--system {config.system} makes no graph", hint=hint)
-    return replace(config, graph=makes and format in ("graphml", "html"))
 
 
 def batch_command(

@@ -1,4 +1,4 @@
-"""Opened turns, and what transcripts hold: as text, Markdown, a block for a prompt, and JSON. Pure."""
+"""Opened turns, and what transcripts hold: as text, a block for a prompt, and JSON. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 from smartsearch import __version__
 from smartsearch.output import plain, record
 from smartsearch.output.plain import (
-    code,
     counted,
     header,
     one_line,
-    quoted,
     shown_path,
     turn_line,
-    unmarked,
     where,
 )
 from smartsearch.output.record import Json
@@ -91,21 +88,6 @@ def days(span: Span) -> str:
     """`2024-05-01 to 2024-05-03`, or the one day; empty where no turn has a time."""
     first, last = one_line(span.first[:10]), one_line(span.last[:10])
     return first if first == last else f"{first} to {last}"
-
-
-def markdown(opened: Opened) -> Iterator[str]:
-    """A heading per session and a quote per turn; the place of a turn asked for is bold."""
-    for n, excerpt in enumerate(opened.excerpts):
-        yield ("\n" if n else "") + f"# {unmarked(header(excerpt.turns[0]))}"
-        for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
-            by = f"**{unmarked(one_line(turn.speaker))}**" if turn.speaker else "**turn**"
-            stamp = f", {unmarked(one_line(turn.time.replace('T', ' ')))}" if turn.time else ""
-            place = f"**{code(where(turn))}**" if asked else code(where(turn))
-            yield f"\n{by}{stamp}, {place}\n"
-            yield quoted(turn.captioned, "")
-    for conversation in opened.conversations:
-        for session in conversation.sessions:
-            yield f"- {code(where(session.start))}: {unmarked(told(conversation, session))}"
 
 
 def context(opened: Opened) -> Iterator[str]:

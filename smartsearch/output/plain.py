@@ -210,9 +210,9 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
             yield "   >\n" + quoted(f"(nearby) {other.rendered}")
 
 
-def quoted(text: str, indent: str = "   ") -> str:
-    """`text` as a Markdown quote, by default inside a list item."""
-    return "\n".join(f"{indent}> {line}" for line in unmarked(safe(text)).split("\n"))
+def quoted(text: str) -> str:
+    """`text` as a Markdown quote inside a list item."""
+    return "\n".join(f"   > {line}" for line in unmarked(safe(text)).split("\n"))
 
 
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?])|(?<=!)\[|(?<=\])[(:]")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from smartsearch.output import masking, pager, plain, record, stream
+from smartsearch.output import masking, plain, record, stream
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -43,7 +43,6 @@ class View:
     files: bool = False
     color: str = "auto"
     hyperlinks: str = "auto"
-    pager: bool = True
     quiet: bool = False
     named: tuple[str, ...] = ()
     """Paths as typed: a fault of one of these is reported by itself."""
@@ -78,16 +77,14 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     Returns the hits that a screen has numbered, by number; none in a pipe.
     """
     numbered: list[Hit] = []
-    fits = view.format == "html" or (view.few and view.screen and not view.explain)
-    with pager.paged(view.pager and not fits):
-        if view.none:
-            pass
-        elif view.screen:
-            numbered = _screen(answer, around, view)
-        else:
-            FORMATS[view.format](answer, around, config, view)
-        if view.explain and view.format not in WHOLE:
-            _explain(answer, config, view)
+    if view.none:
+        pass
+    elif view.screen:
+        numbered = _screen(answer, around, view)
+    else:
+        FORMATS[view.format](answer, around, config, view)
+    if view.explain and view.format not in WHOLE:
+        _explain(answer, config, view)
     if not view.quiet:
         if view.screen and not answer.hits:
             stream.talk(f"nothing found for {answer.query!r}")
@@ -131,12 +128,6 @@ def _html(answer: Result, around: Sequence[Nearby], config: Config, _view: View)
     stream.write([html.page(answer, around, config).removesuffix("\n")], masked=True)
     if sys.stdout.isatty():
         stream.talk("this is a page for a browser: > answer.html keeps it")
-
-
-def _graphml(answer: Result, _around: Sequence[Nearby], _config: Config, _view: View) -> None:
-    from smartsearch.output import graph
-
-    stream.write([graph.graphml(answer)], masked=True)
 
 
 def complain(
@@ -236,10 +227,9 @@ FORMATS = {
     "md": _markdown,
     "context": _context,
     "html": _html,
-    "graphml": _graphml,
 }
 """The printer of each format of `--format`. A new format is a line here."""
-WHOLE = ("json", "jsonl", "html", "graphml")
+WHOLE = ("json", "jsonl", "html")
 """Formats that programs read: no line of `--explain` follows."""
 
 
