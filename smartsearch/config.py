@@ -47,7 +47,7 @@ RANKERS = {  # paper 3.5
 for guest in GUESTS:
     RANKERS |= getattr(guest, "RANKERS", {})
 """The scorers that `rank` may name, also those of systems. The default is the paper's two."""
-COMPRESSIONS = ("dates", "speakers", "repeats")
+COMPRESSIONS = ("dates", "speakers")
 BESIDE = ("date", "before")
 """What scorers may see beside a turn."""
 LARGEST = 1e9
@@ -312,10 +312,10 @@ class Core:
     compress: tuple[str, ...] = cuts(
         (),
         "Say once what turns repeat, in --format context and in what the budget counts: dates, speakers "
-        "(initials and a legend), repeats (alike turns merged).",
+        "(initials and a legend).",
         "Budget",
         choices=COMPRESSIONS,
-        metavar="dates,speakers,repeats",
+        metavar="dates,speakers",
         shown="none",
     )
     limit: int = cuts(

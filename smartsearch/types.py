@@ -228,10 +228,9 @@ class Met:
 class Hit:
     """A ranked turn with its scores and the terms and hop that explain why it is here.
 
-    `index` is its place in `Corpus.turns`, `also` holds turns that say nearly the same (compress.py), `met`
-    what stands in it for words of the question, where that was asked for. `excerpt` is the turn with the part
-    alone that answers, where it is long (excerpts.py). `reply` is the turn that answers a turn that asks,
-    unless it is shown as a hit of its own.
+    `index` is its place in `Corpus.turns`, `met` what stands in it for words of the question, where that was
+    asked for. `excerpt` is the turn with the part alone that answers, where it is long (excerpts.py). `reply`
+    is the turn that answers a turn that asks, unless it is shown as a hit of its own.
     """
 
     rank: int
@@ -240,7 +239,6 @@ class Hit:
     terms: tuple[Term, ...] = ()
     hop: int = 1
     index: int = -1
-    also: tuple[Turn, ...] = ()
     met: tuple[Met, ...] = ()
     excerpt: Turn | None = None
     reply: Hit | None = None
@@ -267,7 +265,7 @@ class HopTrace:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A ranked turn that the cut left out, the reason (`top_k`, `tau`, `budget`, `repeat`) and its scores."""
+    """A ranked turn that the cut left out, the reason (`top_k`, `tau`, `budget`) and its scores."""
 
     rank: int
     reason: str

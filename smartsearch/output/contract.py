@@ -146,7 +146,6 @@ class Hit(Place):
     ]
     scores: Scores
     why: Why
-    also: NotRequired[Annotated[list[Place], "turns that say nearly the same (`--compress repeats`)"]]
     met: NotRequired[Annotated[list[Met], "with `--explain`: what stands in it for words of the question"]]
     context: NotRequired[Annotated[Context, "with `-A`, `-B` or `-C`"]]
 
@@ -155,7 +154,7 @@ class DroppedHit(Place):
     """A turn that the cut left out."""
 
     rank: int
-    reason: Annotated[str, "`top_k`, `tau`, `budget` or `repeat`"]
+    reason: Annotated[str, "`top_k`, `tau` or `budget`"]
     scores: Scores
 
 

@@ -130,7 +130,6 @@ def hit(found: Hit, nearby: Nearby | None = None) -> Json:
         **({"reply": neighbour(found.reply.turn) | _excerpt(found.reply)} if found.reply else {}),
         "scores": scores(found.scores),
         "why": {"terms": [term(t) for t in found.terms], "hop": found.hop},
-        **({"also": [place(t) for t in found.also]} if found.also else {}),
         **({"met": [vars(one) | {"cosine": _round(one.cosine)} for one in found.met]} if found.met else {}),
     }
     if nearby is not None:

@@ -25,7 +25,7 @@ def full() -> dict[str, object]:
     said = turn("kites, again", 9, caption="[image kite.jpg]", title="Sundays")
     reply = Hit(0, said, Scores(), excerpt=said, index=8)
     first = replace(
-        replace(FULL.hits[0], turn=said, excerpt=said, reply=reply, also=(said,)),
+        replace(FULL.hits[0], turn=said, excerpt=said, reply=reply),
         terms=(Term("kite", "FUZZY", 1.0, source="kit"),),
         met=(Met("bird", "kite", 0.5),),
     )

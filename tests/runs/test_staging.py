@@ -60,7 +60,7 @@ def test_results_name_the_uris(place, staging):
     found = Result(
         "where is the key?",
         "en",
-        (Hit(1, key, Scores(1.0), also=(pot,)),),
+        (Hit(1, key, Scores(1.0), excerpt=pot),),
         Budget("score", 0, 0, 0, 0, 0, dropped=(Dropped(2, "tau", pot),), hidden=(Hit(3, pot, Scores(0.0)),)),
         Trace(),
         skipped=corpus.skipped,
@@ -68,7 +68,7 @@ def test_results_name_the_uris(place, staging):
     )
     told = staging.restored(found)
     uri = f"{place}/chats/a.txt"
-    assert told.hits[0].turn.path == told.hits[0].also[0].path == uri
+    assert told.hits[0].turn.path == told.hits[0].shown.path == uri
     assert told.budget.dropped[0].turn.path == told.budget.hidden[0].turn.path == uri
     assert [skipped.path for skipped in told.skipped] == [f"{place}/chats/b.json"]
     assert told.warnings == (f"{uri}: a word",)
