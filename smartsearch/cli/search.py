@@ -211,10 +211,10 @@ def batch_command(
     if out is not None and _is_folder(out):
         from smartsearch.cli import runs as runs_cli
 
+        if overwrite:
+            raise UsageError("a run folder is not overwritten", hint="another --out, or remove that folder")
         wanted = progress.progress == "auto"
-        return runs_cli.run(
-            questions, paths, out, folder, filters, config, progress=wanted, overwrite=overwrite
-        )
+        return runs_cli.run(questions, paths, out, folder, filters, config, progress=wanted)
     if folder != RunOptions():
         raise UsageError(
             "the options of a run folder need one: --out is " + (f"the file {out}" if out else "not given"),

@@ -29,7 +29,6 @@ from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record
 from smartsearch.runtime import extras
-from smartsearch.runtime.outputs import is_temporary
 from smartsearch.runtime.private import taken
 
 FLUSH_SECONDS = 5.0
@@ -37,15 +36,7 @@ FLUSH_SECONDS = 5.0
 _MEMORY = "# memory "  # before a line of the list that is for `sha256sum` a comment
 _CACHED = 1 << 28  # bytes of parts held while answers are put in order
 
-_NAMES = re.compile(r"((plan|manifest|inputs|answers|parts)|\.lock)-\d{5}-of-\d{5}(\.\w+)?")
-
 Json = dict[str, Any]
-
-
-def is_run(folder: Path) -> bool:
-    """Whether a folder of this machine holds files of a run, and nothing else."""
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    return bool(names) and all(_NAMES.fullmatch(name) or is_temporary(name) for name in names)
 
 
 class RunFolder:
@@ -117,7 +108,7 @@ class RunFolder:
             if differing:
                 raise UsageError(
                     listed(f"{self._storage.where()} holds another run:", *differing),
-                    hint="another --out, or --overwrite",
+                    hint="another --out, or remove that folder",
                     kind="other_run",
                 )
             return
@@ -126,7 +117,7 @@ class RunFolder:
         if there:
             raise UsageError(
                 f"{self._storage.where(there[0])} is there, and no plan says whose it is",
-                hint="another --out, or --overwrite",
+                hint="another --out, or remove that folder",
                 kind="other_run",
             )
         of = f"-of-{self.shard.of:05d}.json"
@@ -218,7 +209,7 @@ class RunFolder:
             return
         if whole.hexdigest() != (self.manifest or {}).get("answers", {}).get("sha256"):
             said = f"{self._storage.where(self.answers_name)} is not what this run wrote"
-            raise UsageError(said, hint="move it away, or --overwrite", kind="other_run")
+            raise UsageError(said, hint="move it away, or remove that folder", kind="other_run")
         for task, records in parts.items():
             self._storage.write(self._part(task), b"".join(raw + b"\n" for raw in records))
         if self._storage.exists(self.inputs_name):

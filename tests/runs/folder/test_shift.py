@@ -148,7 +148,7 @@ def test_a_folder_with_files_of_a_run_and_no_plan_is_left_alone(questions: str, 
     before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
     with pytest.raises(UsageError, match=f"out/{left}.* is there, and no plan says whose it is") as caught:
         done(questions)
-    assert caught.value.hint == "another --out, or --overwrite"
+    assert caught.value.hint == "another --out, or remove that folder"
     assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
 
 
