@@ -96,7 +96,7 @@ def test_the_manifest_accounts_for_all(run: Run, asked: Lines, write):
         assert digest == hashlib.sha256(Path(path).read_bytes()).hexdigest()
     assert sorted(path.name for path in Path("out").iterdir()) == [
         "answers-00001-of-00001.jsonl", "inputs-00001-of-00001.sha256",
-        "manifest-00001-of-00001.json", "plan-00001-of-00001.json",
+        "manifest-00001-of-00001.json", "parts-00001-of-00001", "plan-00001-of-00001.json",
     ]  # fmt: skip
 
 
