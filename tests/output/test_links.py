@@ -9,18 +9,36 @@ import pytest
 
 from smartsearch.output import links, stream
 
+XTERM = {"TERM": "xterm-256color"}
+
 
 @pytest.mark.parametrize(
     ("env", "expected"),
     [
         ({}, False),
-        ({"TERM": "xterm-256color"}, True),
+        (XTERM, False),
+        ({**XTERM, "TERM_PROGRAM": "iTerm.app"}, True),
+        ({**XTERM, "TERM_PROGRAM": "vscode"}, True),
+        ({**XTERM, "TERM_PROGRAM": "WezTerm"}, True),
+        ({**XTERM, "TERM_PROGRAM": "Apple_Terminal"}, False),
+        ({**XTERM, "VTE_VERSION": "7006"}, True),
+        ({**XTERM, "VTE_VERSION": "5000"}, False),
+        ({**XTERM, "VTE_VERSION": "x"}, False),
+        ({**XTERM, "WT_SESSION": "a-b"}, True),
+        ({**XTERM, "KONSOLE_VERSION": "220401"}, True),
+        ({**XTERM, "KONSOLE_VERSION": "190401"}, False),
+        ({"TERM": "xterm-kitty"}, True),
+        ({"TERM": "foot-extra"}, True),
         ({"TERM": "linux", "WT_SESSION": "x"}, False),
         ({"TERM": "dumb", "TERM_PROGRAM": "vscode"}, False),
         ({"TERM": "dumb", "FORCE_HYPERLINK": "1"}, True),
         ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "0"}, False),
         ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": ""}, True),
-        ({"TERM": "screen", "STY": "1.x"}, False),
+        ({"TERM": "screen", "STY": "1.x", "VTE_VERSION": "7006"}, False),
+        ({"TERM": "tmux-256color", "TMUX": "/tmp/x", "VTE_VERSION": "7006"}, False),
+        ({"TERM": "tmux", "TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.3a"}, False),
+        ({"TERM": "tmux", "TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.4"}, True),
+        ({"TERM": "tmux", "TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "next-3.6"}, True),
     ],
 )
 def test_terminals_with_links(env: dict[str, str], expected: bool):
