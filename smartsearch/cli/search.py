@@ -233,8 +233,8 @@ def batch_command(
 
     place = outputs.Place(Path(out), overwrite=overwrite)
     if place.beside and not batch.has_answers(place.path):
-        asking.spare = place.spare
-    asking.spare([*source.paths, questions])
+        said = f"{out} holds something else than answers, which is not overwritten"
+        raise UsageError(said, hint="another --out", kind=outputs.EXISTS)
     with place.lines() as put:
         return asking.all(lambda value: put(record.dumps(value).encode()), place)
 
@@ -248,8 +248,6 @@ class _Asking:
     config: Config
     filters: FilterOptions
     progress: TalkOptions
-    spare: Callable[[Sequence[str]], None] = lambda _: None
-    """Raises UsageError where a file that is to be overwritten is among these."""
 
     def all(self, put: Callable[[record.Json], None], out: outputs.Place | None) -> int:
         """Give each record to `put`; the exit code."""
@@ -258,13 +256,9 @@ class _Asking:
         library = Library(_standard_input(source.paths))
         door = Door(loading(config, quiet=quiet), library, tell, agree)
         complained: set[str] = set()
-        spared: set[tuple[str, ...]] = set()
 
         def answer(question: batch.Question) -> Result:
             own, how = self.filters.written.own(question, source, config)
-            if own.paths not in spared:
-                self.spare(own.paths)
-                spared.add(own.paths)
             with deadline(config.timeout):
                 result = door.find(Request(question.text, own, how)).result
             if not quiet:

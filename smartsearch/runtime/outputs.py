@@ -192,7 +192,8 @@ class Place:
         if (self._ours is None) == stat.S_ISDIR(found.st_mode):
             number = errno.EISDIR if self._ours is None else errno.ENOTDIR
             raise OSError(number, os.strerror(number))
-        self.spare(inputs)
+        if is_input(found, inputs):
+            raise UsageError(f"{self._name} is one of the inputs", hint=self._hint, kind=EXISTS)
         if not (any(self.path.iterdir()) if self._ours else found.st_size):
             return
         if not overwrite:
@@ -201,11 +202,6 @@ class Place:
         if self._ours and not self._ours(self.path):
             said = f"{self._name} is there and holds something else, which is not overwritten"
             raise UsageError(said, hint=self._hint, kind=EXISTS)
-
-    def spare(self, inputs: Iterable[str]) -> None:
-        """Raise UsageError if what is there is one of the inputs."""
-        if self._before and not self._stream and is_input(self._before, inputs):
-            raise UsageError(f"{self._name} is one of the inputs", hint=self._hint, kind=EXISTS)
 
     @property
     def beside(self) -> bool:
