@@ -126,20 +126,6 @@ def test_what_may_not_be_written_is_an_ordinary_error(out: Path, monkeypatch, nu
     assert (caught.value.kind, caught.value.hint.startswith(hint)) == ("output", True)
 
 
-def test_inputs_are_known_by_what_they_are(tmp_path: Path):
-    (tmp_path / "chats" / "deep").mkdir(parents=True)
-    (chat := tmp_path / "chats" / "deep" / "a.txt").write_text("hello")
-    (other := tmp_path / "b.txt").write_text("other")
-    (hard := tmp_path / "hard.txt").hardlink_to(chat)
-    (link := tmp_path / "link").symlink_to(tmp_path / "chats")
-    for name in (chat, chat.parent, tmp_path / "chats", link, f"{chat}/inside.json"):
-        for same in (chat, hard):
-            assert outputs.is_input(same.stat(), ["", "nowhere", str(name)]), name
-        assert not outputs.is_input(other.stat(), [str(name)])
-    assert outputs.is_input((tmp_path / "chats").stat(), [str(chat)]), "a folder that holds one"
-    assert outputs.is_input(chat.parent.stat(), [str(link)])
-
-
 def test_a_file_is_put_whole_where_nothing_is_or_what_may_go(out: Path):
     Place(out).put(b"one")
     with pytest.raises(UsageError, match="is there already") as caught:

@@ -73,27 +73,6 @@ def _state(found: os.stat_result | None) -> tuple[int, ...] | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def is_input(found: os.stat_result, inputs: Iterable[str]) -> bool:
-    """Whether a file or folder is one of `inputs`, lies below one or holds one, by whatever name.
-
-    For a name in an archive the archive counts. Hidden entries of folders do not count.
-    """
-    for name in filter(None, inputs):
-        there = next(path for path in (Path(name), *Path(name).absolute().parents) if path.exists())
-        if there != Path(name) and there.is_dir():
-            continue
-        real = Path(os.path.realpath(there))
-        if any(os.path.samestat(found, path.stat()) for path in (real, *real.parents)):
-            return True
-        for folder, below, files in os.walk(real):
-            below[:] = [one for one in below if not one.startswith(".")]
-            for file in (*below, *files):
-                with contextlib.suppress(OSError):
-                    if os.path.samestat(found, Path(folder, file).stat()):
-                        return True
-    return False
-
-
 def temporary(path: str) -> str:
     """A new hidden name beside `path`."""
     folder, slash, name = path.rpartition("/")
@@ -192,7 +171,7 @@ class Place:
         if (self._ours is None) == stat.S_ISDIR(found.st_mode):
             number = errno.EISDIR if self._ours is None else errno.ENOTDIR
             raise OSError(number, os.strerror(number))
-        if is_input(found, inputs):
+        if any(self.path.is_relative_to(os.path.realpath(name)) for name in filter(None, inputs)):
             raise UsageError(f"{self._name} is one of the inputs", hint=self._hint, kind=EXISTS)
         if not (any(self.path.iterdir()) if self._ours else found.st_size):
             return
