@@ -7,7 +7,6 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -255,10 +254,10 @@ class Scoreless:
 
 def test_a_system_added_tomorrow_is_measured_beside_ours(chats: Path, tmp_path: Path, monkeypatch):
     """What it does not find is not retrieved; its memory has a folder, and is part of the record."""
-    module, made = ModuleType("stranger"), Stranger()
-    module.card, module.load = lambda name: made.card, lambda config, tools: made
-    monkeypatch.setitem(sys.modules, "stranger", module)
-    monkeypatch.setitem(systems.SYSTEMS, "stranger", "stranger")
+    made, here = Stranger(), sys.modules[__name__]
+    monkeypatch.setattr(here, "CARDS", {"stranger": made.card}, raising=False)
+    monkeypatch.setattr(here, "load", lambda config, tools: made, raising=False)
+    monkeypatch.setitem(systems.SYSTEMS, "stranger", __name__)
     asked = {"rivals": ("stranger", "smartsearch", "full_context"), "cuts": ("B0",), "live": 2}
     _, record, _ = measured(chats, tmp_path, **asked)
     rows = {row["name"]: row for row in record["rows"]}
