@@ -36,7 +36,7 @@ terminal. Marks that turn the direction of text are left out, and spelt out in f
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
 
 `--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
-is the same facts as tables: terms, hops, scores, what each rule of the cut dropped, the time by stage, the models.
+is the same facts without the `# `: terms, hops, scores, what each rule of the cut dropped, the time by stage, the models.
 
 `--format html` prints one page, for `> answer.html` and a browser: the hits among the turns around them (one on each side unless `-A`, `-B` or
 `-C` say otherwise), their terms marked by hop, their scores with a meter each;

@@ -363,7 +363,7 @@ class OutputOptions:
     around: int | None = context("Turns of context on both sides.", "--context", "-C")
     explain: bool = option(
         OUTPUT,
-        "Also show terms, hops, scores, the cut, timing and models: tables on a terminal.",
+        "Also show terms, hops, scores, the cut, timing and models.",
         "--explain",
         default=False,
     )

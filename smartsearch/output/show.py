@@ -168,16 +168,11 @@ def left_out(skipped: Sequence[Skipped], named: Sequence[str]) -> Iterator[str]:
 
 
 def _explain(answer: Result, config: Config, view: View) -> None:
-    """The facts as tables on a terminal, else as lines that begin with `# `."""
+    """The facts, a line each; below text in a pipe and other formats they begin with `# `."""
     from smartsearch.output import explain
 
-    if not (sys.stdout.isatty() and view.format == "text"):
-        stream.write(f"# {line}" for line in explain.lines(answer, config))
-        return
-    from smartsearch.output import terminal
-
-    screen = terminal.console(colour=stream.coloured(view.color))
-    _draw(screen, explain.drawn(answer, config))
+    mark = "" if sys.stdout.isatty() and view.format == "text" else "# "
+    stream.write(f"{mark}{line}" for line in explain.lines(answer, config))
 
 
 def _files(answer: Result, view: View) -> None:

@@ -124,9 +124,6 @@ WAYS: dict[str, Callable[[str], str | Iterable[str]]] = {
     "context": lambda a: plain.context(answer(a).hits, [Nearby(0, (hostile(a),), ()), Nearby(1)]),
     "md": lambda a: plain.markdown(answer(a), [Nearby(0, (hostile(a),), ())] * 2),
     "explain": lambda a: explain.lines(answer(a), Config()),
-    "explain on a terminal": lambda a: printed(
-        lambda: [terminal.console(colour=True).print(one) for one in explain.drawn(answer(a), Config())]
-    ),
     "json": lambda a: record.dumps(record.result(answer(a), Config(), explain=True), indent=True),
     "complaints": lambda a: printed(lambda: show.complain(answer(a))),
     "table": lambda a: printed(lambda: show.table("models", [{"path": a, "n": [a]}], as_json=False)),
@@ -175,7 +172,6 @@ def test_whatever_the_text(attack: str):
     for way in WAYS:
         if way not in (
             "show drawn",
-            "explain on a terminal",
             "terminal",
             "terminal in colour",
             "terminal with links",
