@@ -116,7 +116,7 @@ def result(opened: Opened) -> Json:
                 "excerpts": [
                     {
                         "turns": [
-                            {"asked": asked, **whole(turn)}
+                            {"asked": asked, **record.whole(turn)}
                             for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True)
                         ]
                     }
@@ -136,17 +136,6 @@ def result(opened: Opened) -> Json:
         ],
         "skipped": list(map(vars, opened.skipped)),
         "warnings": list(opened.warnings),
-    }
-
-
-def whole(turn: Turn) -> Json:
-    """A turn with its place and all it says."""
-    return {
-        **record.place(turn),
-        "speaker": turn.speaker,
-        "time": turn.time,
-        "text": turn.text,
-        **({"caption": turn.caption} if turn.caption else {}),
     }
 
 

@@ -121,11 +121,7 @@ def hit(found: Hit, nearby: Nearby | None = None) -> Json:
     turn = found.turn
     record: Json = {
         "rank": found.rank,
-        **place(turn),
-        "speaker": turn.speaker,
-        "time": turn.time,
-        "text": turn.text,
-        **({"caption": turn.caption} if turn.caption else {}),
+        **whole(turn),
         **_excerpt(found),
         **({"reply": neighbour(found.reply.turn) | _excerpt(found.reply)} if found.reply else {}),
         "scores": scores(found.scores),
@@ -158,12 +154,18 @@ def place(turn: Turn) -> Json:
     }
 
 
+def whole(turn: Turn) -> Json:
+    """A turn with its place and all it says."""
+    return {**place(turn), **_said(turn)}
+
+
 def neighbour(turn: Turn) -> Json:
     """A turn shown as context of a hit in the same session of the same file."""
+    return {"line": turn.line, "pointer": turn.pointer, "turn": turn.turn, **_said(turn)}
+
+
+def _said(turn: Turn) -> Json:
     return {
-        "line": turn.line,
-        "pointer": turn.pointer,
-        "turn": turn.turn,
         "speaker": turn.speaker,
         "time": turn.time,
         "text": turn.text,
