@@ -79,7 +79,7 @@ CONTRACT = """# What scripts can lean on
 
 These are promises. Within a schema version keys are only added, so pass by keys, kinds and values that you do not know. `smartsearch schema REPLY`
 prints the JSON Schema of a reply: @NAMES@
-(what an agent's tools give). The tests hold every reply to it. Two runs over the same files with the same models and threads give the same bytes but for `timing_ms`.
+(what an agent's tools give). The tests hold every reply to it. `bench` prints a [record](benchmarks.md) with a version of its own. Two runs over the same files with the same models and threads give the same bytes but for `timing_ms`.
 
 - **A line** in a pipe is `path:line:[date] speaker: text`, or `path#pointer:...` where the format has no lines (RFC 6901). Turns of context have `-` for `:`.
 - **JSON** is one record, on one line in a pipe, indented on a terminal. `batch` prints a line a question, in their order.

@@ -282,7 +282,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _live(arguments: Sequence[str]) -> Sequence[str]:
-    """`-i`, and nothing at all at a terminal in a folder of chats, stand for `live`."""
+    """Put `live` for `-i`, and for an empty command line at a terminal in a folder of chats."""
     if arguments[:1] in (["-i"], ("-i",)):
         return ["live", *arguments[1:]]
     if arguments or typed() or not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -75,7 +75,7 @@ def setup(
     """Give the coding agents on this machine a memory: the MCP server over their own sessions.
 
     Finds Claude Code, Codex, Gemini CLI, Cursor, VS Code, Claude Desktop, OpenCode, Qwen Code, Copilot CLI
-    and Goose, shows what it would write into their configurations, asks, and keeps each as it was beside it.
+    and Goose, shows what it would write into their configurations, asks, and keeps a copy of each beside it.
     A configuration that cannot be read is left alone and named; then the exit code is 2.
     """
     from smartsearch.serve.setup.wiring import Wanted, planned
@@ -112,7 +112,7 @@ def setup(
 
 
 def _carried_out(step: Step, wanted: Wanted) -> bool:
-    """Do it and say so; False where that is not possible."""
+    """Carry out a step and say so; False where it fails."""
     from smartsearch.serve.setup.wiring import carried_out
 
     try:
@@ -146,7 +146,7 @@ def _command() -> list[str]:
 
 
 def _whole(path: str) -> str:
-    """A path in full; a name of chats as it stands. Raises InputError where nothing is there."""
+    """The full path; an @name stays as it is. Raises InputError where nothing is there."""
     from smartsearch.transcripts.named import resolved
 
     if path.startswith("@"):
@@ -164,7 +164,7 @@ def _shown(step: Step) -> list[str]:
 
 
 def _print_config(agents: Sequence[Agent], wanted: Wanted) -> int:
-    """Print what a configuration of nothing else would hold, for who writes it by hand."""
+    """Print what to write by hand: each configuration as it would be with our server alone."""
     from smartsearch.serve.setup.edits import WRITERS
 
     for agent in agents:

@@ -41,7 +41,7 @@ Speaker = Annotated[str, "who said it; empty where nobody knows"]
 Time = Annotated[str, "ISO 8601, a date or a date and a time; empty where the source gives none"]
 Text = Annotated[str, "the whole turn, as the source wrote it"]
 Caption = Annotated[str, "what stands for a picture, a file or a tool's call"]
-Excerpt = Annotated[str, "of a long turn the part that answers, `[...]` for what is left out"]
+Excerpt = Annotated[str, "the part of a long turn that answers; `[...]` stands for the rest"]
 Title = Annotated[str, "what people call the conversation"]
 Left = Annotated[list[Skipped], "files, and parts of files, that could not be read"]
 Warnings = Annotated[list[str], "what to tell the user"]
@@ -180,7 +180,7 @@ class Budget(TypedDict):
     top_k: int
     fill: str
     limit: Annotated[int, "a ceiling: `-n`"]
-    cut_text: Annotated[bool, "a turn that no budget has room for is cut, `text` too"]
+    cut_text: Annotated[bool, "a turn longer than the budget is cut, in `text` too"]
     compress: NotRequired[list[str]]
     dropped: Drops
 
@@ -207,7 +207,7 @@ class Query(TypedDict):
     confidence: Annotated[
         float | None, "the chance that one of the first three hits answers; null: nothing tells"
     ]
-    weak: Annotated[bool, "the confidence is too low to count on, or a name, code or number stands nowhere"]
+    weak: Annotated[bool, "the confidence is too low to count on, or no turn has a name, code or number"]
     absent: Annotated[list[str], "words of the question that no turn has"]
     budget: Budget
     timing_ms: Annotated[dict[str, float], "by stage, and `total`; `load` is the wait for models alone"]
@@ -239,13 +239,13 @@ class Fault(TypedDict):
 
 
 class Error(TypedDict):
-    """What stands on standard output, where JSON was asked for, when the exit code is 2."""
+    """What is printed on standard output when JSON was asked for and the exit code is 2."""
 
     error: Fault
 
 
 class Answered(Query):
-    """A line of `batch` that was answered: the record of `query`, and whose it is."""
+    """A line of `batch` that was answered: the record of `query`, and the line that it answers."""
 
     id: str | int
     line: NotRequired[Annotated[int, "in a run folder: its line, from 1"]]
@@ -274,7 +274,7 @@ class Citation(Numbered):
 
 
 class Usage(TypedDict):
-    """What the model took."""
+    """Tokens that the model read and wrote."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -318,7 +318,7 @@ class Prompt(TypedDict):
 class Opened(Place):
     """A turn that `show` opened, or one near it."""
 
-    asked: Annotated[bool, "it was meant; else it is near"]
+    asked: Annotated[bool, "it was asked for; else it stands near one that was"]
     speaker: Speaker
     time: Time
     text: Text
@@ -326,7 +326,7 @@ class Opened(Place):
 
 
 class Shown(TypedDict):
-    """Turns one after the other."""
+    """Turns that follow each other."""
 
     turns: list[Opened]
 
@@ -402,7 +402,7 @@ class Doctor(TypedDict):
 
 
 class Vectors(TypedDict):
-    """The vectors that are kept; of `cache clear`, those that it removed."""
+    """The vectors that are kept, or that `cache clear` removed."""
 
     path: Annotated[str, "the folder of the cache"]
     models: int
@@ -426,7 +426,7 @@ class Indexed(TypedDict):
 
 
 class HeldIndex(TypedDict):
-    """An index as `--status` finds it; of `--remove`, one that is gone."""
+    """An index that `--status` found, or that `--remove` deleted."""
 
     path: Path
     files: int
@@ -501,7 +501,7 @@ class Chats(TypedDict):
 
 
 class Server(TypedDict):
-    """A warm process; null: it does not tell."""
+    """A warm process; null is what it does not tell."""
 
     pid: int | None
     state: Annotated[str, "`ready`, `loading`, `busy`, or `silent` where it does not answer"]

@@ -47,7 +47,7 @@ class Agent(NamedTuple):
     """An agent, and the `file` in whose `top` key its servers stand.
 
     `command` starts it, `chats` names its own sessions ("" where none are known); `folder` is a variable of
-    the environment, and what is used in the home folder without it.
+    the environment, and the folder below the home folder where it is not set.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Agent(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Its configuration, there or not; one that ends in .jsonc where only that is there."""
+        """The path of its configuration, whether it exists or not; ends in .jsonc where only that exists."""
         path = (Path.cwd() if self.folder == HERE else xdg.folder(*self.folder)) / self.file
         other = path.with_name(f"{path.name}c")
         return other if other.exists() and not path.exists() else path
@@ -81,17 +81,12 @@ CONFIG = ("XDG_CONFIG_HOME", ".config")
 APPS = {"darwin": ("", "Library/Application Support"), "win32": ("APPDATA", "AppData/Roaming")}.get(
     sys.platform, CONFIG
 )
-"""Where programs with a window keep theirs."""
+"""Where desktop programs keep their configuration."""
 CLAUDE = "@claude-code"
 
 AGENTS = (
     Agent(
-        "claude-code",
-        "Claude Code",
-        "claude",
-        CLAUDE,
-        ("CLAUDE_CONFIG_DIR", ""),
-        ".claude.json",
+        *("claude-code", "Claude Code", "claude", CLAUDE, ("CLAUDE_CONFIG_DIR", ""), ".claude.json"),
         shape=_stdio,
     ),
     Agent("project", "Claude Code in this folder", "", CLAUDE, HERE, ".mcp.json", shape=_stdio),
@@ -103,14 +98,7 @@ AGENTS = (
     Agent("vscode", "VS Code", "code", "@copilot", APPS, "Code/User/mcp.json", top="servers", shape=_stdio),
     Agent("claude-desktop", "Claude Desktop", "", "", APPS, "Claude/claude_desktop_config.json"),
     Agent(
-        "opencode",
-        "OpenCode",
-        "opencode",
-        "@opencode",
-        CONFIG,
-        "opencode/opencode.json",
-        "json",
-        "mcp",
+        *("opencode", "OpenCode", "opencode", "@opencode", CONFIG, "opencode/opencode.json", "json", "mcp"),
         _opencode,
     ),
     Agent("qwen", "Qwen Code", "qwen", "@qwen", ("", ".qwen"), "settings.json"),

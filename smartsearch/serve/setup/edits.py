@@ -1,4 +1,4 @@
-"""Puts our server into the text of an agent's configuration, or takes it out: one writer a format.
+"""Puts our server into the text of an agent's configuration, or takes it out: one writer per format.
 
 An edit is one splice, so comments, order and layout of all else stay. No writer understands all of its
 format: wiring.py reads what an edit gives and compares it with what was meant.
@@ -61,7 +61,6 @@ _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)'
 _COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
 """What has no end takes all that is left: reading it fails then."""
-_COMMA = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|,(?=\s*[}\]])', re.DOTALL)
 _COMMA = re.compile(r"\s*,")
 _BLANKS = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
@@ -86,7 +85,7 @@ def _read_json(text: str) -> Any:
 
 
 def _past(bare: str, at: int) -> int:
-    """The next place that is no blank."""
+    """The index of the next character that is not blank."""
     blanks = _BLANKS.match(bare, at)
     return blanks.end() if blanks else at
 

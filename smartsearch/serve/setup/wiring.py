@@ -20,7 +20,7 @@ BACKUP = ".before-smartsearch"
 
 @dataclass(frozen=True)
 class Wanted:
-    """What starts the server and what it serves beside an agent's own sessions; or that it is to go."""
+    """The server's command, and the paths it serves beside an agent's own sessions; or its removal."""
 
     command: Sequence[str]
     paths: Sequence[str] = ()
@@ -29,10 +29,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Step:
-    """What is to be done to one configuration: its new `text`, None for no file.
+    """The change to one configuration: `text` is its new content, None where the file goes.
 
-    `lines` are what goes and what comes, behind `-` and `+`; without any nothing is done, and `said` is why.
-    `fault`: it was left alone. `first`: our server was not in it.
+    `lines` shows the change with `-` and `+`; it is empty where nothing is done, and `said` tells why.
+    `fault`: the file cannot be changed. `first`: our server was not in it before.
     """
 
     agent: Agent
@@ -95,7 +95,7 @@ def _without(step: Step, now: str, held: Json) -> Step:
 
 
 def _checked(step: Step, text: str, meant: Json) -> Step:
-    """The step to this text, if it says what is meant and nothing else. Raises ValueError."""
+    """The step with its new text. Raises ValueError unless the text reads as what is meant."""
     top = step.agent.top
     said = WRITERS[step.agent.writer].read(text)
     if {**said, top: _servers(said, top)} != meant:
@@ -126,7 +126,7 @@ def carried_out(step: Step, wanted: Wanted) -> Step:
 
 
 def _keep(path: Path) -> None:
-    """Keep the configuration beside itself: the file gets a second name, for a new one takes the first."""
+    """Keep the configuration under a second name: a new file takes the first."""
     backup, real = _backup(path), os.path.realpath(path)
     backup.unlink(missing_ok=True)
     if path.exists():
