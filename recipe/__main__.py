@@ -11,7 +11,7 @@ COMMANDS = {
     "all": "rounds",
     "crossencoder": "rankers",
     "colbert": "rankers",
-    **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written", "causal")},
+    **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written")},
     "parser_export": "parser_export",
     **{name: name for name in ("validate", "calibrate", "fusion", "set_encoder", "confidence", "static")},
     **{name: name for name in ("asked_before", "assistants", "static_weight")},

@@ -40,8 +40,7 @@ SLOW = {
     "docs": ("docs/test_readme.py", "docs/test_guides.py"),
     "reports": ("bench/test_speed.py",),
     "torch": (
-        *("rank/test_qrranker.py", "recipe/test_causal.py"),
-        *("recipe/test_qrranker.py", "systems/test_qrranker.py"),
+        *("rank/test_qrranker.py", "recipe/test_qrranker.py", "systems/test_qrranker.py"),
         *("training/test_adapt.py", "training/test_listwise.py", "training/test_restore.py"),
     ),
 }

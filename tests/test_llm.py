@@ -59,7 +59,7 @@ def waits(shared):
 
 
 def test_a_reply_with_its_tokens(server, client):
-    reply = client.complete(ASK, max_tokens=7, seed=3)
+    reply = client.complete(ASK, max_tokens=7, more={"seed": 3})
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("fine", 10, 2)
     assert (reply.model, reply.cached, reply.estimated) == ("tiny-2024", False, False)
     sent = {"model": "tiny", "messages": ASK, "max_tokens": 7, "temperature": 0.0, "seed": 3}
@@ -199,7 +199,7 @@ def test_a_kept_reply_is_not_asked_for_again(server, tmp_path):
     assert first.cached is False
     again.complete(ASK, max_tokens=8)
     again.complete(ASK, max_tokens=7, temperature=0.5)
-    again.complete(ASK, max_tokens=7, seed=1)
+    again.complete(ASK, max_tokens=7, more={"seed": 1})
     again.complete([*ASK, *ASK], max_tokens=7)
     Client(Endpoint(server.url, "other", KEY), cache).complete(ASK, max_tokens=7)
     assert len(server.requests) == 6

@@ -216,3 +216,19 @@ def test_nothing_is_added_to_a_database_of_something_else(tmp_path: Path, table:
     with pytest.raises(sqlite3.DatabaseError, match="a database of something else"):
         outputs.database(tmp_path / "it.db", "entries", "create table if not exists entries (key)", ("key",))
     assert (tmp_path / "it.db").read_bytes() == before
+
+
+def test_what_only_its_owner_may_read_is_read_by_nobody_while_it_is_replaced(out: Path, monkeypatch):
+    out.write_bytes(b"secret")
+    out.chmod(0o600)
+    place, modes = outputs.Place(out, overwrite=True), []
+    settle = outputs.Place.settle
+
+    def seen(place: outputs.Place, made: Path) -> None:
+        modes.append(oct(made.stat().st_mode)[-3:])
+        settle(place, made)
+
+    monkeypatch.setattr(outputs.Place, "settle", seen)
+    place.put(b"new secret")
+    assert modes == ["600"]
+    assert out.read_bytes() == b"new secret"

@@ -33,7 +33,8 @@ from rich.cells import chop_cells
 from smartsearch import transcripts
 from smartsearch.cli import app
 from smartsearch.cli import search as _imported_once  # noqa: F401, for all forks
-from smartsearch.systems.baselines import bm25_turns, content_lemmas
+from smartsearch.rank.bm25 import content_lemmas
+from smartsearch.systems.baselines import bm25_turns
 from smartsearch.text.parse import stop_words
 from smartsearch.types import Corpus, Turn, fold
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from smartsearch.ask import batch
 from smartsearch.ask.batch import Question
 from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
-from smartsearch.ask.scope import Request, Written
+from smartsearch.ask.scope import Request, Written, input_format
 from smartsearch.config import FIELDS, Config, build, check, coerced
 from smartsearch.errors import InputError, UsageError
 from smartsearch.models import loading
@@ -30,11 +31,12 @@ from smartsearch.output.markup import join, tag
 from smartsearch.output.show import block
 from smartsearch.runtime.deadline import deadline
 from smartsearch.systems.base import System
-from smartsearch.transcripts.filters import NAMES
+from smartsearch.transcripts.filters import NAMES, SWITCHES
 
 Name = str | os.PathLike[str]
+Names = Name | Iterable[Name]
 Turns = Iterable[Mapping[str, object]]
-FILES = ("glob", "exclude", "input_format")
+FILES = ("glob", "exclude", "input_format", "fields", "head")
 LIMIT = 10
 
 
@@ -42,11 +44,17 @@ LIMIT = 10
 class Result(types.Result):
     """The answer to a question: `hits`, best first, with `confidence`, `weak`, `warnings` and `skipped`.
 
-    A hit has `rank`, `scores` and `turn` (`path`, `line`, `speaker`, `time`, `text`); of a long turn `shown`
-    is the part that answers.
+    It iterates over its hits, and its length is how many they are. A hit has `rank`, `scores` and `turn`
+    (`path`, `line`, `speaker`, `time`, `text`); of a long turn `shown` is the part that answers.
     """
 
     config: Config = field(default_factory=Config)
+
+    def __iter__(self) -> Iterator[types.Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
 
     def json(self) -> Query:
         """The record of `query --json` (docs/json.md)."""
@@ -89,20 +97,20 @@ class Searcher:
     Raises SmartsearchError: `UsageError`, `ConfigError`.
     """
 
-    def __init__(
-        self, paths: Name | Iterable[Name] = ".", *, turns: Turns | None = None, **options: object
-    ) -> None:
-        names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-        self._paths = ["-"] if turns is not None else [os.fspath(name) for name in names]
+    def __init__(self, paths: Names = ".", *, turns: Turns | None = None, **options: object) -> None:
+        self._paths = ["-"] if turns is not None else _names(paths)
         filters = {name: _chosen(name, options.pop(name)) for name in NAMES if name in options}
-        files = {name: options.pop(name) for name in FILES if name in options}
-        globs, excludes = (tuple(_listed(files.get(name, ()))) for name in ("glob", "exclude"))
-        self._written = Written(filters, globs, excludes, str(files.get("input_format", "auto")))
+        files: dict[str, Any] = {name: options.pop(name) for name in FILES if name in options}
+        globs, excludes = (tuple(_several(name, files.get(name) or ())) for name in ("glob", "exclude"))
+        usual = "auto" if turns is None else "messages"
+        read_as = input_format(files.get("input_format") or usual, files.get("fields"), files.get("head"))
+        self._written = Written(filters, globs, excludes, read_as)
         for name in options.keys() - FIELDS.keys():
             near = get_close_matches(name, (*NAMES, *FILES, *FIELDS), n=1)
             hint = f"did you mean {near[0]}?" if near else "docs/cli.md lists them"
             raise UsageError(f"no option {name!r}", hint=hint)
-        given = {name: coerced(name, _said(value), f"{name}: ") for name, value in options.items()}
+        told = {name: str(value) if isinstance(value, date) else value for name, value in options.items()}
+        given = {name: coerced(name, value, f"{name}: ") for name, value in told.items()}
         self._config = build(given)
         if self._config.llm:
             raise UsageError(
@@ -114,17 +122,18 @@ class Searcher:
         self._scope = self._written.scope(self._paths, self._config)
 
     def search(
-        self, question: str, *, limit: int = LIMIT, paths: Iterable[str] | None = None, **narrowed: object
+        self, question: str, *, limit: int = LIMIT, paths: Names | None = None, **narrowed: object
     ) -> Result:
         """The best `limit` turns, 0 for all worth reading; `narrowed` are filters of this question alone.
 
         Raises SmartsearchError: nothing can be read, no such speaker, a filter that is none.
         """
-        said = {name: _listed(value) for name, value in narrowed.items()}
-        if unknown := said.keys() - set(batch.FILTERS):
+        if unknown := narrowed.keys() - set(batch.FILTERS):
             hint = f"for one question: {', '.join(batch.FILTERS)}; others are options of Searcher"
             raise UsageError(f"no filter {sorted(unknown)[0]!r}", hint=hint)
-        asked = batch.question_of(0, 0, {"question": question, "paths": list(paths or ()), **said})
+        said = {name: _chosen(name, value) for name, value in narrowed.items()}
+        said["paths"] = [] if paths is None else _names(paths)
+        asked = batch.question_of(0, 0, {"question": question, **said})
         config = check(replace(self._config, limit=coerced("limit", limit, "limit: ")))
         return self._found(asked, config)
 
@@ -148,12 +157,7 @@ class Searcher:
 
 
 def search(
-    question: str,
-    paths: Name | Iterable[Name] = ".",
-    *,
-    turns: Turns | None = None,
-    limit: int = LIMIT,
-    **options: object,
+    question: str, paths: Names = ".", *, turns: Turns | None = None, limit: int = LIMIT, **options: object
 ) -> Result:
     """The turns that answer `question`, best first, as a Searcher of the same `options` finds them.
 
@@ -177,23 +181,33 @@ def _as_json(turns: Turns) -> bytes:
         ) from error
 
 
-def _said(value: object) -> object:
-    return value.isoformat() if isinstance(value, date) else value
+def _names(paths: Names) -> list[str]:
+    """Paths as texts. Raises UsageError for none, which is not the current folder."""
+    names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not names:
+        raise UsageError("`paths` is empty", hint='"." is the current folder')
+    return [os.fspath(name) for name in names]
 
 
-def _listed(value: object) -> Any:
-    """A value as a line of a batch has it: dates as text, tuples as lists."""
-    if isinstance(value, str | date | bool) or value is None:
-        return _said(value)
-    return [_said(one) for one in value] if isinstance(value, Iterable) else value
+def _several(name: str, value: object) -> list[str]:
+    """One text or date, or several, as texts. Raises UsageError."""
+    several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    if not all(isinstance(one, str | date) for one in several):
+        raise UsageError(f"{name} is {value!r}", hint="a text, or several in a list")
+    return [str(one) for one in several]
 
 
 def _chosen(name: str, value: object) -> object:
-    """A filter's value: one, or several in a list."""
-    several = _listed(value)
-    return [several] if isinstance(several, str) and name not in batch.SINGLE else several
+    """A filter's value: one text, or several in a list. Raises UsageError."""
+    if value is None or name in SWITCHES:
+        return value
+    several = _several(name, value)
+    if name in batch.SINGLE and len(several) != 1:
+        raise UsageError(f"{name} is {value!r}", hint="one text")
+    return several[0] if name in batch.SINGLE else several
 
 
 def _line(question: str | Mapping[str, object], number: int) -> bytes:
     """A question as a line of a file."""
-    return orjson.dumps({"id": number, "question": question} if isinstance(question, str) else dict(question))
+    said = {"id": number, "question": question} if isinstance(question, str) else question
+    return json.dumps(dict(said) if isinstance(said, Mapping) else said, default=str).encode()

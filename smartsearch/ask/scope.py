@@ -93,3 +93,23 @@ class Written:
         except UsageError as error:
             raise InputError(error.message, hint=error.hint, kind=error.kind) from error
         return replace(scope, paths=paths, filters=chosen), replace(config, now=now, speaker=speaker)
+
+
+def input_format(name: str, fields: str | None, head: str | None = None) -> str:
+    """What files are read as, by the options of these names. Raises UsageError where they disagree."""
+    if fields is None and head is None:
+        return name
+    from smartsearch.transcripts.registry import FIELDS, HEAD, by_name
+
+    if head is not None:
+        if fields is not None or name not in ("auto", "chat"):
+            other = "--fields" if fields is not None else f"--input-format {name}"
+            raise UsageError(f"--head is for text chats, and {other} is not", hint="give one of them")
+        by_name(f"{HEAD}{head}")
+        return f"{HEAD}{head}"
+    if name not in ("auto", "messages", "table"):
+        raise UsageError(
+            f"--fields names keys, and --input-format {name} has its own", hint="give one of them"
+        )
+    by_name(f"{FIELDS}{fields}")
+    return f"{FIELDS}{fields}"

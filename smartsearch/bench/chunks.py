@@ -6,6 +6,7 @@ import numpy as np
 
 from smartsearch.bench.types import Indices
 from smartsearch.rank.truncate import CountTokens
+from smartsearch.systems.pieces import packed
 from smartsearch.types import Corpus, Turn
 
 CHUNK_TOKENS = 258
@@ -18,15 +19,9 @@ def chunk_numbers(corpus: Corpus, count_tokens: CountTokens, most: int = CHUNK_T
     Turns of a session are packed until the next would bring them over `most` tokens; a longer turn is a
     chunk by itself.
     """
-    numbers = np.zeros(len(corpus.turns), dtype=np.int64)
-    chunk, used = -1, 0
-    for place, (turn, before) in enumerate(zip(corpus.turns, corpus.previous, strict=True)):
-        cost = count_tokens(_line(turn))
-        if before < 0 or used + cost > most:
-            chunk, used = chunk + 1, 0
-        numbers[place] = chunk
-        used += cost
-    return numbers
+    costs = [count_tokens(_line(turn)) for turn in corpus.turns]
+    runs = packed(costs, most, lambda place: corpus.previous[place] < 0)
+    return np.array([number for number, run in enumerate(runs) for _ in run], dtype=np.int64)
 
 
 def _line(turn: Turn) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.bench.types import Indices
+from smartsearch.rank.bm25 import lemma
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.baselines import lemma
 from smartsearch.types import Query, Term, fold
 
 _LEMMAS: WeakKeyDictionary[Haystack, dict[str, list[str]]] = WeakKeyDictionary()

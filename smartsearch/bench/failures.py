@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from smartsearch.bench.cutting import KEPT, REASONS
 from smartsearch.bench.types import Indices
-from smartsearch.systems.pieces import words
-from smartsearch.text.parse import stop_words
+from smartsearch.text.parse import stop_words, words
 
 NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, NOT_JUDGED, OK = (
     "no evidence",

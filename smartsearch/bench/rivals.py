@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -30,12 +29,14 @@ from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.llm import Spent
+from smartsearch.models import minilm
 from smartsearch.models.tools import Tools
+from smartsearch.rank.bm25 import Scorer
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
 from smartsearch.systems.base import Asking, Card, Memory, Plan, System, quietly
-from smartsearch.systems.baselines import Plain, Scorer
+from smartsearch.systems.baselines import Plain
 from smartsearch.types import Corpus
 
 
@@ -134,7 +135,7 @@ class Running:
         known = taken = _noted(notes, of) if not self._folder or self._folder.exists() else None
         before, spent = known or Ingest(0.0, Spent()), self.spent
         if known is None:
-            baselines.embedder().forget()  # else a rival's embeddings would be free for the next
+            minilm.embedder().forget()  # else a rival's embeddings would be free for the next
         began = time.perf_counter()
 
         def note(_done: int, _of: int) -> None:
@@ -243,10 +244,11 @@ def _checked(name: str, build: Callable[[Corpus], Callable[[str], Any]]) -> Call
 
 def _code(system: System) -> str:
     """The source of a system: its file, or all files of its folder."""
-    module = import_module(systems.SYSTEMS.get(system.card.name, type(system).__module__))
-    if not hasattr(module, "__path__"):
-        return inspect.getsource(module)
-    files = sorted(path for folder in module.__path__ for path in Path(folder).glob("*.py"))
+    name = type(system).__module__
+    package = name if hasattr(sys.modules[name], "__path__") else name.rpartition(".")[0]
+    if package not in systems.SYSTEMS.values():
+        return inspect.getsource(sys.modules[name])
+    files = sorted(path for folder in sys.modules[package].__path__ for path in Path(folder).glob("*.py"))
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 

@@ -20,10 +20,10 @@ from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
 from smartsearch.llm import Spent
+from smartsearch.rank.bm25 import content_lemmas
 from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.systems.base import Asking, Card, System
-from smartsearch.systems.baselines import content_lemmas
 from smartsearch.types import Turn
 
 BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
@@ -308,7 +308,7 @@ class _Rankings:
     @cached_property
     def _embedded(self) -> NDArray[np.float32]:
         """Embeddings of the turns for MMR, kept in the store."""
-        from smartsearch.systems.baselines import embedder
+        from smartsearch.models.minilm import embedder
 
         def embed() -> NDArray[np.float32]:
             return embedder().encode(self._haystack.texts(range(len(self._haystack.corpus.turns))))

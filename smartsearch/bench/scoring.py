@@ -25,9 +25,10 @@ from smartsearch.bench.store import Store, corpus_digest, digest
 from smartsearch.bench.types import BenchQuestion, Indices
 from smartsearch.config import Config, names
 from smartsearch.errors import ModelError
+from smartsearch.models import minilm
 from smartsearch.models.profiles import SCORERS
 from smartsearch.models.tools import Tools
-from smartsearch.rank import meaning
+from smartsearch.rank import bm25, meaning
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.meaning import dense_search
 from smartsearch.rank.scorer import Scorer
@@ -36,7 +37,6 @@ from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
-from smartsearch.systems import baselines
 from smartsearch.systems.smartsearch.pipeline import ranked
 from smartsearch.text import dates, parse, times
 from smartsearch.transcripts import filters
@@ -276,7 +276,7 @@ class Scoring:
 _RETRIEVAL_FIELDS = tuple(name for name in names("find") if name != "system")
 
 
-_FINDERS = (parse, dates, times, filters, types, meaning, controls, baselines)
+_FINDERS = (parse, dates, times, filters, types, meaning, controls, bm25, minilm)
 """The modules outside retrieval that decide which turns are candidates."""
 
 

@@ -100,7 +100,7 @@ def _detected(paths: list[str], counts: Counter[str]) -> Iterator[Detected]:
 
     if "-" in paths and sys.stdin.isatty():
         stream.talk("reading standard input; end it with Ctrl-D")
-    for entry in list(find(resolved(paths))):
+    for entry in list(find(resolved(paths), lenient=True)):
         if not isinstance(entry, str):
             one = Detected(entry.path, skipped=(entry,))
         else:

@@ -51,6 +51,9 @@ FILES = 500
 MANY = {known.name: isinstance(known.default, tuple) for known in fields(Filters)}
 """The filters by name, and whether each takes several values."""
 
+LINE = re.compile(rf"^/|(?:^|\s)/(?:clear|speaker|{'|'.join(MANY).replace('_', '[-_]')})(?!\S)")
+"""What a line such as `/since 7d` begins with, alone or behind the question."""
+
 EXAMPLES = """Examples:
 
 smartsearch live chats/
@@ -69,9 +72,9 @@ def live(
 ) -> int:
     """Ask one question after another: hits as you type, Enter opens one in its chat.
 
-    `/since 7d`, `/speaker NAME` and the other filters are typed as a line of their own, `/clear` drops
-    them. Ctrl-O opens the turn in $EDITOR. Esc leaves and prints the place of the chosen turn, Ctrl-C leaves
-    without.
+    `/since 7d`, `/speaker NAME` and the other filters are typed alone or behind the question, with Enter;
+    `/clear` drops them. Ctrl-O opens the turn in $EDITOR. Esc leaves and prints the place of the chosen turn,
+    Ctrl-C leaves without.
     """
     if not sys.stdin.isatty():
         raise UsageError("live needs a terminal", hint="smartsearch query QUESTION PATH")
@@ -246,6 +249,7 @@ def application(session: Session, **terminal: Any) -> Application[Turn | int]:
     """The program on the screen; it returns the turn whose place is to be printed, or an exit code."""
     from prompt_toolkit import Application
     from prompt_toolkit.buffer import Buffer
+    from prompt_toolkit.filters import Condition
     from prompt_toolkit.layout import HSplit, Layout, Window
     from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
     from prompt_toolkit.layout.processors import BeforeInput
@@ -253,7 +257,7 @@ def application(session: Session, **terminal: Any) -> Application[Turn | int]:
     from prompt_toolkit.styles import Style
 
     state = session.state
-    asked = Buffer(multiline=False)
+    asked = Buffer(multiline=False, read_only=Condition(lambda: bool(state.opened)))
 
     def columns() -> tuple[int, int]:
         size = app.output.get_size()
@@ -303,24 +307,30 @@ def _told(session: Session) -> Callable[[Callable[[], Any]], bool]:
     return told
 
 
+def _parted(text: str) -> tuple[str, str]:
+    """The question that was typed, and a line such as `/since 7d` behind it."""
+    text = text.strip()
+    at = found.start() if (found := LINE.search(text)) else len(text)
+    return text[:at], text[at:].strip()
+
+
 def _typed(session: Session, asked: Any, app: Any) -> None:
     """Order by words and static vectors at once; search when no key follows for a moment."""
-    question = asked.text.strip()
-    session.state.close()
-    if question.startswith("/"):
+    question, line = _parted(asked.text)
+    if line:
         return
     _told(session)(lambda: session.state.found(session.matched(question), "found" if question else ""))
 
     async def later() -> None:
         await asyncio.sleep(PAUSE)
-        if not question or asked.text.strip() != question:
+        if not question or _parted(asked.text)[0] != question:
             return
         try:
             found = await asyncio.get_running_loop().run_in_executor(None, session.ranked, question)
         except SmartsearchError as error:
             session.state.message = masking.shown(error.message)
         else:
-            if asked.text.strip() == question:
+            if _parted(asked.text)[0] == question:
                 weak = weakness(found) if found.weak and found.hits else ""
                 session.state.found(found.hits, "ranked", masking.shown(weak))
         app.invalidate()
@@ -339,10 +349,10 @@ def _keys(session: Session, asked: Any, told: Callable[[Callable[[], Any]], bool
 
     @keys.add("enter")
     def _enter(event: Any) -> None:
-        if asked.text.startswith("/"):
-            if told(lambda: session.command(asked.text)):
-                state.message = ""
-            asked.reset()
+        question, line = _parted(asked.text)
+        if line:
+            if told(lambda: session.command(line)):
+                state.message, asked.text = "", question
             event.app.invalidate()
         else:
             told(session.open)

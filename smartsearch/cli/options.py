@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 import typer
 
-from smartsearch.ask.scope import Written
+from smartsearch.ask.scope import Written, input_format
 from smartsearch.cli.groups import chats
 from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, assigned, build, settings
 from smartsearch.errors import UsageError
@@ -149,28 +149,6 @@ def head_option() -> Any:
         "in the lines below 'NAME, [TIME] / TEXT'."
     )
     return option(FILTERS, said, "--head", metavar="HEAD")
-
-
-def input_format(name: str, fields: str | None, head: str | None = None) -> str:
-    """What files are read as, by `--input-format`, `--fields` and `--head`. Raises UsageError where
-    these disagree."""
-    if fields is None and head is None:
-        return name
-    from smartsearch.transcripts.registry import FIELDS, HEAD, by_name
-
-    if head is not None:
-        if fields is not None or name not in ("auto", "chat"):
-            other = "--fields" if fields is not None else f"--input-format {name}"
-            raise UsageError(f"--head is for text chats, and {other} is not", hint="give one of them")
-        by_name(f"{HEAD}{head}")
-        return f"{HEAD}{head}"
-
-    if name not in ("auto", "messages", "table"):
-        raise UsageError(
-            f"--fields names keys, and --input-format {name} has its own", hint="give one of them"
-        )
-    by_name(f"{FIELDS}{fields}")
-    return f"{FIELDS}{fields}"
 
 
 _COMPLETED = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smartsearch.cli.groups import chats
-from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
+from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError
 from smartsearch.output import stream
 from smartsearch.runtime import extras
 
@@ -76,9 +76,10 @@ def setup(
 
     Finds Claude Code, Codex, Gemini CLI, Cursor, VS Code, Claude Desktop, OpenCode, Qwen Code, Copilot CLI
     and Goose, shows what it would write into their configurations, asks, and keeps a copy of each beside it.
-    A configuration that cannot be read is left alone and named; then the exit code is 2.
+    A configuration that cannot be read is left alone and named; then, and where an agent of --agent lacks a
+    folder to search, the exit code is 2.
     """
-    from smartsearch.serve.setup.wiring import Wanted, planned
+    from smartsearch.serve.setup.wiring import NO_CHATS, Wanted, planned
 
     if printed and printed not in PRINTED:
         raise UsageError(
@@ -92,6 +93,8 @@ def setup(
         return _print_config(chosen, wanted)
     if not remove:
         extras.require("mcp", "setup")
+        if "archive-v0" in Path(sys.prefix).parts:
+            stream.warn("uvx runs this out of a cache that may be emptied: `uv tool install` it first")
     steps = [planned(agent, wanted) for agent in chosen]
     stream.write(line for step in steps for line in _shown(step))
     if alone := " ".join(f"--agent {step.agent.name}" for step in steps if step.fault):
@@ -108,7 +111,8 @@ def setup(
     sound = [_carried_out(step, wanted) for step in due]
     if any(sound) and not remove:
         stream.talk("start the agents anew; `smartsearch setup --remove` takes it out again")
-    return ExitCode.ERROR if not all(sound) or any(step.fault for step in steps) else ExitCode.FOUND
+    failed = any(step.fault or (agents and NO_CHATS in step.said) for step in steps)
+    return ExitCode.ERROR if failed or not all(sound) else ExitCode.FOUND
 
 
 def _carried_out(step: Step, wanted: Wanted) -> bool:
@@ -117,8 +121,8 @@ def _carried_out(step: Step, wanted: Wanted) -> bool:
 
     try:
         done = carried_out(step, wanted)
-    except (SmartsearchError, OSError) as error:
-        stream.fail(error if isinstance(error, SmartsearchError) else unexpected(error), as_json=False)
+    except SmartsearchError as error:
+        stream.fail(error, as_json=False)
         return False
     stream.talk(f"{done.agent.title}: {done.said or ('taken out' if wanted.remove else 'set up')}")
     return not done.fault

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from smartsearch.ask.library import UNPARSED_ABOVE
+from smartsearch.ask.scope import input_format
 from smartsearch.cli.options import (
     OUTPUT,
     color_option,
     fields_option,
     head_option,
     hyperlinks_option,
-    input_format,
     input_format_option,
     option,
     setting,

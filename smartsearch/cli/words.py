@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import takewhile
 
 from smartsearch.errors import UsageError
+from smartsearch.output import stream
 
 FIXED = ("-F", "--fixed-strings", "-e")
 """Options that only `query` has, and that may begin a line as grep's do."""
@@ -35,7 +36,7 @@ def commanded(
     """`arguments` with `query` in front where they begin with a question: several words, or one in quotes.
 
     The same holds for a command's name before words that cannot be its arguments; `below` gives subcommands.
-    Raises UsageError for a single unknown word, and for what looks like a mistyped command.
+    Raises UsageError for a single unknown word or a mistyped command; tells of a first word that may be one.
     """
     first = next(iter(arguments), "")
     if first in FIXED:
@@ -49,9 +50,20 @@ def commanded(
 
     near = get_close_matches(first, commands, n=1, cutoff=CLOSE)
     if _spaced(first) or (len(words) > 1 and not (near and (_spaced(words[1]) or is_path(words[1])))):
+        if near and len(words) > 1 and not {"-q", "--quiet"}.intersection(arguments):
+            _tell(first, near[0], words[1:])
         return ["query", *arguments]
     hint = f"did you mean {near[0]}?" if near else f"smartsearch query {first}, or smartsearch --help"
     raise UsageError(f"there is no command {first!r}", hint=hint)
+
+
+def _tell(first: str, near: str, rest: Sequence[str]) -> None:
+    """Tell that a question's first word may be a command with a letter wrong, missing or elsewhere."""
+    from rapidfuzz.distance import OSA
+
+    if OSA.distance(first, near) == 1 and first != f"{near}s":
+        meant = f"smartsearch {shlex.join([near, *rest])}"
+        stream.talk(f"'{first}' is taken for a word of the question; if {near} was meant: {meant}")
 
 
 def _asks(words: Sequence[str], below: Callable[[str], Collection[str]]) -> bool:

@@ -101,10 +101,6 @@ class Asker:
         """All that was spent so far; the difference of two such values is what was spent in between."""
         return self._spent
 
-    def reply(self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0.0) -> Reply:
-        """The model's reply, which may be empty or cut at `max_tokens`. Raises LLMError."""
-        return self._asked(messages, max_tokens, temperature)
-
     def parsed(
         self,
         messages: Sequence[Message],
@@ -124,7 +120,7 @@ class Asker:
         messages = asked = _with_schema(messages, schema)
         wrong = ""
         for temperature in TEMPERATURES:
-            reply = self._asked(asked, max_tokens, temperature, {"response_format": shape})
+            reply = self.reply(asked, max_tokens, temperature, {"response_format": shape})
             value, wrong = _value(reply, model, max_tokens)
             if value is not None and not (wrong := check(value)):
                 return value
@@ -195,19 +191,20 @@ class Asker:
     def _draft(
         self, messages: Sequence[Message], max_tokens: int, temperature: float, more: Mapping[str, Any]
     ) -> Reply:
-        reply = self._asked(messages, max_tokens, temperature, more)
+        reply = self.reply(messages, max_tokens, temperature, more)
         if not reply.text.strip():
             hint = "a model that thinks first does not do here, unless that is turned off"
             raise LLMError(f"{self._where} said nothing in {max_tokens} tokens", hint=hint, kind="llm_reply")
         return reply
 
-    def _asked(
+    def reply(
         self,
         messages: Sequence[Message],
         max_tokens: int,
-        temperature: float,
+        temperature: float = 0.0,
         more: Mapping[str, Any] | None = None,
     ) -> Reply:
+        """The model's reply, which may be empty or cut at `max_tokens`. Raises LLMError, UsageError."""
         if not self.allowed:
             hint = f"agree to {self.endpoint.url} first: trusted_hosts, or --yes"
             raise UsageError("nothing was sent, because no user agreed to it", hint=hint, kind="not_sent")

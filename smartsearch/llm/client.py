@@ -101,7 +101,6 @@ class Client:
         *,
         max_tokens: int,
         temperature: float = 0.0,
-        seed: int | None = None,
         stop: threading.Event | None = None,
         more: Mapping[str, Any] | None = None,
     ) -> Reply:
@@ -113,7 +112,7 @@ class Client:
         `logprobs` is asked without. Raises LLMError, whose text never holds the key.
         """
         stop = threading.Event() if stop is None else stop
-        request = self._request(messages, max_tokens, temperature, seed) | dict(more or {})
+        request = self._request(messages, max_tokens, temperature) | dict(more or {})
         key = _digest(self.endpoint.url, request)
         kept = self.cache.get(key) if self.cache else None
         if kept is not None and (kept.text.strip() or self.endpoint.offline):
@@ -138,7 +137,7 @@ class Client:
         Nothing is kept. What `say` raises ends the request. Thinking that does not begin with `<think>`
         is noticed too late: it is told, but is no part of the reply.
         """
-        request = self._request(messages, max_tokens, temperature, None)
+        request = self._request(messages, max_tokens, temperature)
         request |= {"stream": True, "stream_options": {"include_usage": True}}
         return self._patiently(lambda: self._streamed(request, say), threading.Event(), silent=False)
 
@@ -160,16 +159,13 @@ class Client:
         """Close the connections; the cache stays open."""
         self._openai.close()
 
-    def _request(
-        self, messages: Sequence[Message], max_tokens: int, temperature: float, seed: int | None
-    ) -> dict[str, Any]:
-        request: dict[str, Any] = {
+    def _request(self, messages: Sequence[Message], max_tokens: int, temperature: float) -> dict[str, Any]:
+        return {
             "model": self.endpoint.model,
             "messages": [{name: encodable(value) for name, value in m.items()} for m in messages],
             "max_tokens": max_tokens,
             "temperature": temperature,
         }
-        return request if seed is None else {**request, "seed": seed}
 
     def _patiently(self, send: Callable[[], T], stop: threading.Event, *, silent: bool = True) -> T:
         """One request, sent again after what may pass: lost connections, 429, 5xx, broken JSON; `silent`: and

@@ -83,8 +83,22 @@ def _flush(stream: TextIO) -> None:
 def talk(text: str) -> None:
     """Print a message on standard error; a failure to print it is ignored."""
     with contextlib.suppress(OSError):  # a closed pipe, a full disk
-        sys.stderr.write(f"smartsearch: {safe(text)}\n")
+        sys.stderr.write(_folded(masking.shown(f"smartsearch: {safe(text)}\n")))  # masked while it is whole
         sys.stderr.flush()
+
+
+def _folded(text: str) -> str:
+    """Text with lines that fit the terminal, parted between words and within no command."""
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):  # no terminal
+        return text
+    from textwrap import TextWrapper
+
+    commands = r"`[^`\n]+`|  try: (?:smartsearch|\S+ -m pip) .*"
+    lines = re.sub(commands, lambda found: found[0].replace(" ", "\0"), text).split("\n")
+    fold = TextWrapper(width or 80, "", "  ", break_long_words=False, break_on_hyphens=False).fill
+    return "\n".join(map(fold, lines)).replace("\0", " ")
 
 
 def can_ask() -> bool:

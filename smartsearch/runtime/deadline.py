@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -23,8 +24,8 @@ def deadline(seconds: float, overrun: Callable[[SearchTimeout], None] | None = N
     if not seconds:
         yield
         return
-    if not hasattr(signal, "setitimer"):  # pragma: no cover - Windows
-        raise UsageError("--timeout needs a Unix system", hint="leave it out")
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        raise UsageError("a time limit needs the main thread of a Unix system", hint="no --timeout")
     error = SearchTimeout(f"no answer within {seconds:g} s", hint="a longer --timeout, or fewer --candidates")
     rung = False
 

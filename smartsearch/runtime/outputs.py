@@ -221,6 +221,8 @@ class Place:
                 self.path.write_bytes(data)
                 return
             with whole(self.path, self.settle) as file:
+                if self._before:  # what only its owner may read is read by nobody meanwhile
+                    Path(file.name).chmod(stat.S_IMODE(self._before.st_mode))
                 file.write(data)
 
     @contextmanager

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.systems.base import Asking, Card, Memory, Module, System
+    from smartsearch.systems.base import Asking, Card, Memory, System
 
 SYSTEMS = {
     "smartsearch": "smartsearch.systems.smartsearch",
@@ -49,16 +49,15 @@ def settings() -> list[Any]:
     return [import_module(f"{module}.settings") for module in own]
 
 
-def _module(name: str) -> Module:
+def _module(name: str) -> Any:
     if name not in SYSTEMS:
         raise ConfigError(f"no system named {name!r}", hint=f"one of {', '.join(SYSTEMS)}")
-    module: Any = import_module(SYSTEMS[name])
-    return cast("Module", module)
+    return import_module(SYSTEMS[name])
 
 
 def card(name: str) -> Card:
     """The card of the system of that name. Raises ConfigError for an unknown name."""
-    return _module(name).CARDS[name]
+    return cast("Card", _module(name).CARDS[name])
 
 
 def shown(config: Config) -> str:
@@ -84,7 +83,7 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     check(config)
     for extra in card(config.system).extras:
         extras.require(extra, f"--system {config.system}")
-    return _module(config.system).load(config, tools)
+    return cast("System", _module(config.system).load(config, tools))
 
 
 def answer(system: System, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:

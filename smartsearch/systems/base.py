@@ -1,6 +1,8 @@
 """What a memory system is: it may prepare transcripts, and it finds the turns that answer a question.
 
-A system is a module with `CARDS` and `load`, and a line in the table of `smartsearch/systems/__init__.py`.
+A system is a module, and a line in the table of `smartsearch/systems/__init__.py`. The module has `CARDS`, by
+name what its systems are, and `load(config, tools)`, where `tools` loads SmartSearch's models; it may have
+`shown(config)`, the name in tables where the card does not tell it.
 Then `--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `bench`.
 """
 
@@ -18,7 +20,6 @@ from smartsearch.types import Hit, Trace, Turn
 if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.llm import Asker
-    from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
 
 Needs = Literal["none", "torch", "llm", "logprobs"]
@@ -207,16 +208,3 @@ def asker(config: Config) -> Asker | None:
     from smartsearch import llm
 
     return llm.asker(config)
-
-
-class Module(Protocol):
-    """What the module of a system holds.
-
-    It may have `shown(config)`, the name in tables where the card does not tell it.
-    """
-
-    CARDS: Mapping[str, Card]
-    """By name, what each of its systems is."""
-
-    def load(self, config: Config, tools: Callable[[Config], Tools]) -> System:
-        """The system that `config` names; `tools` loads SmartSearch's models. Raises ModelError."""

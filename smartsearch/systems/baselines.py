@@ -7,33 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.config import Config
-from smartsearch.errors import SmartsearchError
+from smartsearch.models import minilm
 from smartsearch.models.tools import Tools
+from smartsearch.rank.bm25 import Scorer, bm25
 from smartsearch.rank.fusion import order, rrf
 from smartsearch.rank.text import spoken_date
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.runtime import extras
 from smartsearch.systems.base import Card, Clock, Memory, Progress, Ranked
-from smartsearch.systems.pieces import words
-from smartsearch.text.parse import stop_words
+from smartsearch.text.parse import stop_words, words
 from smartsearch.types import Corpus, Hit, Scores, Trace
 
 if TYPE_CHECKING:
     from smartsearch.systems.base import System
-
-Scorer = Callable[[str], NDArray[np.float64]]
-"""From a question to one score a turn, shape (turns,), higher better."""
-
-CACHED_TEXTS = 100_000
-"""Texts whose embeddings an Embedder keeps: 150 MB at 384 dimensions."""
 
 
 def grep(corpus: Corpus) -> Scorer:
@@ -99,26 +91,6 @@ class Plain:
         return Ranked(hits, Trace(candidates=len(found), timing_ms=clock.spent))
 
 
-@lru_cache(maxsize=200_000)
-def lemma(word: str) -> str:
-    """The lemma of a case-folded word (`painted` -> `paint`), the word itself where it is unknown.
-
-    Raises SmartsearchError (kind "package") where `simplemma` is missing.
-    """
-    try:
-        import simplemma
-    except ImportError as error:
-        raise SmartsearchError(
-            "lemmas need the package simplemma", hint=extras.command("bench"), kind="package"
-        ) from error
-    return str(simplemma.lemmatize(word, lang="en"))
-
-
-def content_lemmas(text: str) -> list[str]:
-    """The lemmas of the words that are no stop words: what BM25 counts."""
-    return [lemma(word) for word in words(text) if word not in stop_words()]
-
-
 def spoken(corpus: Corpus) -> list[str]:
     """What the rivals read of each turn, `speaker: text caption`: the field our own grep reads."""
     return [turn.spoken for turn in corpus.turns]
@@ -127,29 +99,6 @@ def spoken(corpus: Corpus) -> list[str]:
 def dated(corpus: Corpus) -> list[str]:
     """`8 May 2023 speaker: text caption` of each turn."""
     return [f"{spoken_date(turn.time)} {turn.spoken}" for turn in corpus.turns]
-
-
-def bm25(texts: Sequence[str], *, k1: float = 1.5, b: float = 0.75) -> Scorer:
-    """BM25 of `bm25s` (Lucene's variant) over the content lemmas of `texts`; zero where none is shared.
-
-    Stop words out and inflection removed is how `bm25s` advises to use it, and a rival at its best: on
-    LoCoMo-10 bare lower-cased words find 60.3% of the gold in the top 62, content lemmas 67.9%.
-    """
-    import bm25s
-
-    index = bm25s.BM25(k1=k1, b=b)
-    tokens = [content_lemmas(text) for text in texts]
-    known = frozenset(token for text in tokens for token in text)
-    if known:
-        index.index(tokens, show_progress=False)
-
-    def score(question: str) -> NDArray[np.float64]:
-        asked = [token for token in content_lemmas(question) if token in known]
-        if not asked:
-            return np.zeros(len(texts))
-        return np.asarray(index.get_scores(asked), dtype=np.float64)
-
-    return score
 
 
 def with_neighbours(
@@ -164,54 +113,10 @@ def with_neighbours(
     return mixed
 
 
-class Embedder:
-    """Texts to unit vectors, each text once in a process; the memo is emptied when it grows too large."""
-
-    def __init__(self, embed: Callable[[list[str]], NDArray[np.float32]] | None = None) -> None:
-        """`embed` maps texts to normalised rows; without it all-MiniLM-L6-v2 on the CPU does."""
-        self._embed = embed or _minilm
-        self._known: dict[str, NDArray[np.float32]] = {}
-
-    def forget(self) -> None:
-        """Empty the memo."""
-        self._known.clear()
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Normalised embeddings of `texts`, shape (n, 384). Raises SmartsearchError without the packages."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if len(self._known) + len(new) > CACHED_TEXTS:
-            self._known.clear()
-            new = list(dict.fromkeys(texts))
-        if new:
-            self._known.update(zip(new, self._embed(new)))
-        return np.stack([self._known[text] for text in texts]) if texts else np.zeros((0, 384), np.float32)
-
-
-@lru_cache(maxsize=1)
-def embedder() -> Embedder:
-    """The process's one Embedder, which all rivals and MMR share."""
-    return Embedder()
-
-
-@lru_cache(maxsize=1)
-def _model() -> Any:
-    extras.require("hub", "all-MiniLM")
-    from sentence_transformers import SentenceTransformer
-
-    from smartsearch.models.store import minilm_folder
-
-    return SentenceTransformer(str(minilm_folder()), device="cpu")
-
-
-def _minilm(texts: list[str]) -> NDArray[np.float32]:
-    vectors = _model().encode(texts, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
-    return np.asarray(vectors, dtype=np.float32)
-
-
 def cosine(texts: Sequence[str]) -> Scorer:
     """Cosine of a question's embedding with that of each text: a bi-encoder's dense search."""
-    vectors = embedder().encode(texts)
-    return lambda question: np.asarray(vectors @ embedder().encode([question])[0], dtype=np.float64)
+    vectors = minilm.embedder().encode(texts)
+    return lambda question: np.asarray(vectors @ minilm.embedder().encode([question])[0], dtype=np.float64)
 
 
 def _of(

@@ -56,6 +56,8 @@ class Notes:
         try:
             try:
                 self._open()
+            except sqlite3.OperationalError:  # locked, or no room: the file itself may be well
+                raise
             except sqlite3.DatabaseError:
                 if path is None:
                     raise

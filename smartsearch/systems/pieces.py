@@ -1,4 +1,4 @@
-"""What several systems make of transcripts: words, segments of whole turns, episodes, and their keys."""
+"""What several systems make of transcripts: segments of whole turns, episodes, and their keys."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from datetime import datetime
 from functools import cached_property
 
 from smartsearch.rank.windows import pieces
-from smartsearch.text.parse import stop_words
-from smartsearch.types import Turn, fold
+from smartsearch.text.parse import stop_words, words
+from smartsearch.types import Turn
 
 SEGMENT_TOKENS = 600
 """QRMeM's size, whose unit its paper does not name; ours are tokens, counted as pieces (rank/windows.py). A
@@ -38,11 +38,6 @@ _TURNING = re.compile(
 """How people begin another topic."""
 
 
-def words(text: str) -> list[str]:
-    """The lower-cased words of a text: runs of letters, digits and underscores."""
-    return re.findall(r"\w+", fold(text))
-
-
 @dataclass(frozen=True)
 class Segments:
     """Each segment's turns by index, ascending, and the tokens of every turn, whatever the question."""
@@ -62,17 +57,27 @@ def segmented(
 ) -> Segments:
     """Runs of turns of one conversation, of at most `most` tokens by `count` unless one turn has more."""
     tokens = tuple(count(turn.rendered) for turn in turns)
+    places = [(turn.path, turn.conversation) for turn in turns]
+    runs = packed(tokens, most, lambda index: places[index] != places[index - 1])
+    return Segments(tuple(map(tuple, runs)), tokens)
+
+
+def packed(
+    sizes: Sequence[int], most: int, apart: Callable[[int], bool] = lambda _: False
+) -> list[list[int]]:
+    """Places of neighbours, packed until the next would bring them over `most`; a larger one stands alone.
+
+    One that is `apart` from that before it begins a run.
+    """
     runs: list[list[int]] = []
     room = 0
-    for index, turn in enumerate(turns):
-        before = turns[index - 1] if index else None
-        same = before is not None and (before.path, before.conversation) == (turn.path, turn.conversation)
-        if not same or tokens[index] > room:
+    for place, size in enumerate(sizes):
+        if not runs or size > room or apart(place):
             runs.append([])
             room = most
-        runs[-1].append(index)
-        room -= tokens[index]
-    return Segments(tuple(map(tuple, runs)), tokens)
+        runs[-1].append(place)
+        room -= size
+    return runs
 
 
 def spans(turns: Sequence[Turn]) -> list[range]:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 
 from smartsearch.llm import Asker, LLMError, Message, rough_tokens
 from smartsearch.llm.asking import no_objection
@@ -23,32 +23,53 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-M = TypeVar("M", bound=Shape)
-
-
 @dataclass(frozen=True)
-class Role(Generic[M]):
-    """A role: its task, the shape of its replies, their most tokens, and what may be wrong in them."""
+class Role(Generic[T]):
+    """A role: its name, its task, the kind of its replies, their most tokens, what may be wrong in them.
 
+    A reply is a JSON object of the kind, or where the role has a `field`, what stands in this one field.
+    """
+
+    name: str
     task: str
-    shape: type[M]
+    kind: type[T]
     tokens: int
-    check: Callable[[M], str] = no_objection
-    name: str = ""
+    check: Callable[[T], str] = no_objection
+    field: str = ""
+
+    @cached_property
+    def shape(self) -> type[BaseModel]:
+        """The reply as a class of pydantic."""
+        if not self.field:
+            return cast("type[BaseModel]", self.kind)
+        told: dict[str, Any] = {self.field: (self.kind, ...)}
+        return create_model(self.name.title(), __base__=Shape, **told)
 
     def messages(self, *said: str) -> list[Message]:
         """The request: the task, then what it is about."""
         return [{"role": "system", "content": self.task}, *({"role": "user", "content": one} for one in said)]
 
-    def reply(self, asker: Asker, *said: str, check: Callable[[M], str] | None = None) -> M:
+    def reply(self, asker: Asker, *said: str, check: Callable[[T], str] | None = None) -> T:
         """What the model replies; `check` goes before the role's own. Raises LLMError."""
-        asked, check = self.messages(*said), check or self.check
-        return asker.parsed(asked, self.shape, max_tokens=self.tokens, check=check)
+        asked, wrong = self.messages(*said), check or self.check
+
+        def checked(found: BaseModel) -> str:
+            return wrong(self._value(found))
+
+        return self._value(asker.parsed(asked, self.shape, max_tokens=self.tokens, check=checked))
+
+    def _value(self, found: BaseModel) -> T:
+        return cast("T", getattr(found, self.field) if self.field else found)
 
     @cached_property
     def around(self) -> int:
         """Tokens of a request around what it is about: its task, and the shape of the reply."""
         return rough_tokens(self.task + json.dumps(self.shape.model_json_schema()))
+
+
+def quoted(data: Mapping[str, Any], indent: int | None = None) -> str:
+    """What a request is about, as one JSON object, so that nothing in it can end its quotation."""
+    return json.dumps(data, ensure_ascii=False, indent=indent)
 
 
 def identity(asker: Asker, roles: Iterable[Role[Any]]) -> list[str]:

@@ -104,6 +104,11 @@ def stop_words() -> frozenset[str]:
     return frozenset(json.loads((SHIPPED / TABLES).read_text(encoding="utf-8"))["stops"])
 
 
+def words(text: str) -> list[str]:
+    """The lower-cased words of a text: runs of letters, digits and underscores."""
+    return re.findall(r"\w+", fold(text))
+
+
 class Parser:
     """A pipeline with what it already read: the same top turns come back hop after hop.
 

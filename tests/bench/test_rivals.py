@@ -11,10 +11,11 @@ from smartsearch.bench.rivals import Running, available, load
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.models import minilm
+from smartsearch.models.minilm import Embedder
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
-from smartsearch.systems import baselines
-from smartsearch.systems.baselines import Embedder, with_neighbours
+from smartsearch.systems.baselines import with_neighbours
 from smartsearch.types import Corpus, Turn
 from tests.conftest import corpus
 
@@ -73,7 +74,7 @@ def colours(monkeypatch):
         return np.hstack([hits, ~hits, np.zeros((len(texts), 382))]).astype(np.float32)
 
     fake = Embedder(embed)
-    monkeypatch.setattr(baselines, "embedder", lambda: fake)
+    monkeypatch.setattr(minilm, "embedder", lambda: fake)
     return calls
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -94,12 +95,49 @@ def test_a_notebook_shows_a_table_that_runs_nothing():
         ({"only_speaker": "Nobody"}, InputError),
         ({"turns": ["a line"]}, InputError),
         ({"limit": -1}, ConfigError),
+        ({"paths": []}, UsageError),
+        ({"since": 2024}, UsageError),
+        ({"since": ["2024", "2025"]}, UsageError),
+        ({"glob": 3}, UsageError),
+        ({"fields": "speaker=by", "head": "NAME: TEXT"}, UsageError),
     ],
 )
 def test_what_is_wrong_is_told(options: dict, error: type[SmartsearchError]):
     with pytest.raises(error) as caught:
         search("x", **options)
     assert caught.value.hint
+
+
+def test_one_pattern_or_name_needs_no_list():
+    assert {hit.turn.path for hit in search("support group", glob="*.txt")} == {"chat.txt"}
+    assert {hit.turn.path for hit in search("support group", exclude="*.txt")} == {"talk.json"}
+    narrowed = Searcher().search("support group", paths=Path("talk.json"), role="user")
+    assert {(hit.turn.path, hit.turn.speaker) for hit in narrowed} == {("talk.json", "user")}
+    with pytest.raises(UsageError, match="empty"):
+        Searcher().search("support group", paths=[])
+
+
+def test_turns_are_messages_whatever_the_first_ones_hold():
+    turns = [{"speaker": "Ann", "text": None}, {"text": "the kiln cracked"}, {"by": "Bo", "text": "when?"}]
+    assert {hit.turn.text for hit in search("the kiln?", turns=turns)} == {"the kiln cracked", "when?"}
+    (hit,) = search("kiln", turns=[{"by": "Bo", "line": "the kiln"}], fields="speaker=by,text=line")
+    assert (hit.turn.speaker, hit.turn.text) == ("Bo", "the kiln")
+
+
+def test_a_result_has_a_length_and_gives_its_hits():
+    found = search(QUESTION, "chat.txt", limit=2)
+    assert (len(found), list(found)) == (2, list(found.hits))
+    assert not search("dog", "chat.txt", since="2030")
+
+
+def test_a_line_of_a_batch_that_is_no_question_costs_itself():
+    came = list(Searcher("chat.txt").batch([None, {"id": 1, "question": "dog", "paths": [Path("chat.txt")]}]))
+    assert [record.get("error", {}).get("kind") for record in came] == ["input", None]
+
+
+def test_a_time_limit_in_another_thread_is_told():
+    with ThreadPoolExecutor(1) as pool, pytest.raises(UsageError, match="main thread"):
+        pool.submit(search, "dog", "chat.txt", timeout=60).result()
 
 
 def test_a_question_takes_filters_and_no_settings():

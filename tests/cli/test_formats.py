@@ -160,8 +160,16 @@ def test_files_are_told_as_they_are_read(capsys: pytest.CaptureFixture[str]):
     assert seen == ["a: one, goes with others\n"]
 
 
-def test_a_path_that_is_not_there_is_an_error_before_anything_is_read(run: Run):
-    ran = run("formats", "detect", "chat.txt", "nowhere")
+def test_a_path_that_is_not_there_loses_no_other(run: Run):
+    ran = run("formats", "detect", "nowhere", "talk.json")
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "nowhere: not read",
+        "  left out: no such file or folder",
+        "talk.json: messages, 1 conversation, 2 turns, user, assistant, 100% explained",
+        "2 files, 1 conversation, 2 turns; 1 could not be read",
+    ]
+    ran = run("formats", "detect", "nowhere")
     assert (ran.code, ran.out) == (2, "")
     assert "no such file or folder: nowhere" in ran.err
 

@@ -146,6 +146,35 @@ def test_filters_are_lines_of_their_own(session):
     assert len(session.matched("boat café")) == 3
 
 
+def test_a_filter_behind_the_question_filters_and_the_question_stays(session, monkeypatch):
+    asked, state = [], session.state
+    monkeypatch.setattr(
+        live.Session, "matched", lambda self, question: asked.append((question, dict(state.filters))) or []
+    )
+    keyed(
+        session,
+        ("boat /since 2025-04-01", lambda: asked and asked[-1][0] == "boat"),
+        ("\r", lambda: "since" in state.filters and asked[-1][1]),
+    )
+    assert "since" in dict(asked[-1][1])
+    assert asked[-1][0] == "boat"
+    assert not any("2025" in question for question, _ in asked)
+
+
+def test_keys_do_not_go_into_the_question_while_a_chat_is_open(session):
+    state = session.state
+    keyed(
+        session,
+        ("sail", lambda: state.stage == "ranked"),
+        ("\r", lambda: state.opened),
+        ("x", None),
+        ("\x1b", lambda: not state.opened),
+        ("\r", lambda: state.opened),
+    )
+    assert state.opened
+    assert state.stage == "ranked"
+
+
 @pytest.mark.parametrize("line", ["/sinz 3", "/since", "/", "/since neverday", "/only-speaker Zed"])
 def test_a_wrong_line_is_said_and_changes_nothing(session, line):
     keyed(session, (f"{line}\r", lambda: session.state.message))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -249,6 +250,7 @@ def test_what_an_agent_has_added_to_our_entry_stays(run: Run, home: Path, chats:
     held = server("codex", path)
     assert (held["env"], held["enabled"], held["command"]) == ({"TZ": "UTC"}, True, sys.executable)
     assert held["args"] == [*HERE[1:], "@codex", "/x"]
+    assert "/old/smartsearch" in path.with_name(path.name + BACKUP).read_text()
     assert (
         path.read_text().startswith("\n# next\n[profiles.x]\n")
         or "# next\n[profiles.x]\n" in path.read_text()
@@ -269,6 +271,32 @@ def test_a_link_stays_a_link_and_rights_stay(run: Run, home: Path):
     assert (home / f".claude.json{BACKUP}").read_text() == "{}"
     assert run("setup", "--remove", "--yes").code == 0
     assert real.read_text() == "{}"
+
+
+def test_a_link_to_nothing_stays_one(run: Run, home: Path):
+    (home / ".claude.json").symlink_to(home / "dotfiles.json")
+    assert run("setup", "--agent", "claude-code", "--yes").code == 0
+    assert run("setup", "--agent", "claude-code", "--remove", "--yes").code == 0
+    assert (home / ".claude.json").is_symlink()
+    assert not (home / "dotfiles.json").exists()
+
+
+def test_where_no_configuration_can_be_written_the_error_says_so(run: Run, home: Path):
+    (home / ".cursor").touch()
+    ran = run("setup", "--agent", "cursor", "--yes")
+    assert (ran.code, "please report it" in ran.err) == (2, False)
+    assert f"{home}/.cursor/mcp.json cannot be written: " in ran.err
+
+
+def test_an_agent_that_is_named_and_lacks_a_folder_is_not_set_up(run: Run, ten: dict[str, Path]):
+    assert run("setup", "--agent", "goose", "--agent", "cursor", "--yes").code == 2
+    assert server("cursor", ten["cursor"])
+    assert run("setup", "--yes").code == 0, "it is not meant where all are"
+
+
+def test_what_uvx_runs_is_told_to_be_installed_first(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "prefix", f"{home}/.cache/uv/archive-v0/x")
+    assert "`uv tool install` it first" in run("setup", "--agent", "cursor").err
 
 
 def test_a_no_writes_nothing(run: Run, ten: dict[str, Path], monkeypatch: pytest.MonkeyPatch):
@@ -306,6 +334,15 @@ def test_the_skill_the_lines_and_the_plugin_are_printed(run: Run, home: Path):
     assert run("setup", "--print", "config").out.count("# ") == len(AGENTS)
     assert run("setup", "--print", "poem").code == 2
     assert not any(home.iterdir())
+
+
+def test_the_commands_of_the_skill_work_in_an_agents_shell(run: Run, home: Path):
+    """There no hit has a number: `show 1` would open a hit of what a person asked at a terminal before."""
+    skill = run("setup", "--print", "skill").out
+    query, show = re.findall(r"^    smartsearch (.*)$", skill, re.MULTILINE)
+    found = run(*shlex.split(query.replace("@claude-code", "chat.txt"))).out
+    place = ":".join(found.split(":")[:2])
+    assert run(*shlex.split(show.replace("PATH:LINE", place))).code == 0
 
 
 def test_the_registrys_entry_is_of_this_package():

@@ -140,6 +140,22 @@ def test_a_last_word_that_a_file_is_nearly_called_is_told(
     assert told.endswith(f"smartsearch query '{' '.join(typed.split()[:-1])}' {near}" if near else "")
 
 
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("fromats detect chat.txt", "if formats was meant: smartsearch formats detect chat.txt"),
+        ("quary dog chat.txt", "if query was meant: smartsearch query dog chat.txt"),
+        ("model list", "if models was meant: smartsearch models list"),
+        ("quary dog chat.txt -q", ""),
+        ("answers from the doctor", ""),
+        ("quarry of the dog", ""),
+    ],
+)
+def test_a_first_word_that_is_nearly_a_command_is_told(run: Run, typed: str, told: str):
+    err = run(*typed.split()).err
+    assert (told or "taken for") in err if told else "taken for" not in err
+
+
 def test_two_words_at_a_prompt_are_a_question(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert words.asked("boat", ["deposit"]) == ("boat deposit", [])

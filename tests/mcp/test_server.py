@@ -216,10 +216,13 @@ def test_standard_output_is_the_protocol_and_nothing_else(chats: Path):
         assert (noises >= 8, noises % 4) == (True, 0)
 
 
-def test_garbage_is_passed_over(chats: Path):
-    small = (b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe\x00", b'{"jsonrpc": "2.0"}')
-    garbage = (*small, b"{}" * 9, b"[" * 100_000)
+def test_what_is_not_json_is_told_and_other_garbage_passed_over(chats: Path):
+    garbage = (b"", b" ", b"[]", b"null", b'"x"', b'{"jsonrpc": "2.0"}')
     with raw(*ODD, str(chats), greeted=False) as server:
+        for line in (b"{", b"\xff\xfe\x00", b"{}" * 9, b"[" * 100_000):
+            server.write(line)
+            told = server.answer()
+            assert (told["id"], told["error"]["code"]) == (None, -32700)
         for line in garbage:
             server.write(line)
         assert server.shake_hands()["id"] == 0
@@ -308,7 +311,10 @@ def test_the_beginning_of_a_number_is_no_id(shared: Raw, end: str):
     """Another request may wait for an answer to it."""
     shared.write(f'{{"jsonrpc": "2.0", "id": 12{end}'.encode())
     shared.send("ping", 98)
-    assert shared.answer()["id"] == 98
+    ids = [shared.answer()["id"]]
+    while ids[-1] != 98:
+        ids.append(shared.answer()["id"])
+    assert set(ids) <= {None, 98}
 
 
 def test_a_question_with_half_a_surrogate_pair_is_searched(shared: Raw):

@@ -183,6 +183,10 @@ def test_the_texts_are_read_once_for_the_question_and_for_the_one_without_conten
     texts = reads[0].question[0]
     assert [read[0] + read[1], read[0] + read[2]] == [len(one.ids) for one in reads]
     assert texts - read[0] <= 2
+    before = read[:3]
+    read.clear()
+    QRRanker(reader, HEADS).raw("Where is the canoe?", TEXTS)
+    assert read == before
 
 
 def test_a_type_of_the_models_own_code_is_loaded_as_its_base_or_refused_by_name(tmp_path):

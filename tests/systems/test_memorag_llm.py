@@ -36,7 +36,7 @@ def server(running, monkeypatch, tmp_path):
 
 def replies(body):
     """A note is the first words of its piece, as many as are wanted; the clues are always the same."""
-    if shape(body) == "Noted":
+    if shape(body) == "Note":
         data = json.loads(body["messages"][1]["content"])
         return json.dumps({"text": " ".join(data["chats"].split()[: data["words"]])})
     return json.dumps(CLUES)
@@ -50,7 +50,7 @@ def made(turns, folder=None, **settings):
 
 
 def notes_asked(server):
-    return sum(shape(body) == "Noted" for body in server.requests)
+    return sum(shape(body) == "Note" for body in server.requests)
 
 
 ask = ("query", QUESTION, "chat.txt", "--system", "memorag", "--llm", "--json")
@@ -130,7 +130,7 @@ def test_chats_that_no_context_holds_are_an_error_before_anything_is_sent(run, s
 
 
 def test_replies_that_cannot_be_used_leave_the_question_and_it_is_said(run, server):
-    server.reply = lambda body: replies(body) if shape(body) == "Noted" else '{"kind": "songs"}'
+    server.reply = lambda body: replies(body) if shape(body) == "Note" else '{"kind": "songs"}'
     record = run(*ask).record
     assert record["cost"]["model_calls"] == 5
     [note] = [text for text in record["degraded"] if "clues" in text]
@@ -140,7 +140,7 @@ def test_replies_that_cannot_be_used_leave_the_question_and_it_is_said(run, serv
 
 
 def test_a_piece_without_a_note_has_its_first_words_and_is_tried_again(server, tmp_path):
-    server.reply = lambda body: "no" if shape(body) == "Noted" else replies(body)
+    server.reply = lambda body: "no" if shape(body) == "Note" else replies(body)
     turns = conftest.corpus("Mara: I like flutes.").turns
     _, _, memory = made(turns, tmp_path, cache=False)
     assert (memory.failed, memory.new, memory.text) == (1, 0, "Mara: I like flutes.")
@@ -159,7 +159,7 @@ def test_a_server_that_refuses_ends_it_and_nothing_is_kept(run, server):
 
 def test_the_question_is_no_part_of_what_the_memory_is_made_of(run, server):
     run(*ask)
-    [note] = [body for body in server.requests if shape(body) == "Noted"]
+    [note] = [body for body in server.requests if shape(body) == "Note"]
     assert QUESTION not in said(note)
 
 

@@ -203,16 +203,20 @@ def test_what_the_model_lacks_decides_the_next_node(server, lacking, next_one):
 
 def test_each_way_asks_what_its_paper_asks(server):
     haystack = conversations(*BRIDGE)
-    logs = {}
+    logs, answerable = {}, {}
     for way in Config.__dataclass_fields__["qrmem"].metadata["choices"]:
         alone = way in ("ges", "no-reflection", "no-navigation")
         server.reply = Reader(**({"judge": without_reason(Reader().judge)} if alone else {}))
         result = found(haystack, qrmem=way, qrmem_scope=0)
         assert result.trace.own["rule"] == 0
+        told = ["Answer of the one who read these segments: in Lisbon"]  # the paper's own answer
+        assert [turn.text for turn in result.told] == (told if result.trace.own["answerable"] else [])
+        answerable[way] = result.trace.own["answerable"]
         logs[way] = log(server)
         shapes = {shape(body) for body in server.requests if role(body) == "judge"}
         assert shapes == {"Answerable" if alone else "Judged"}  # the reason is asked for where it is used
         server.reset()
+    assert [way for way, answers in answerable.items() if not answers] == ["no-navigation"]
     seven = len(BRIDGE)
     built = {"entities": seven, "questions": seven, "same": 1}
     assert {name: logs["kn"][name] for name in built} == built
@@ -330,6 +334,8 @@ def test_a_walk_that_is_never_answered_ends_where_nothing_leads_on_or_after_its_
     long = found(conversations(*chain), "What does Adam know", qrmem_scope=0)
     assert (long.trace.own["stopped"], taken(long)) == ("trials", people[1:6])
     assert log(server)["judge"] == 6
+    short = found(conversations(*chain), "What does Adam know", qrmem_scope=0, qrmem_trials=2)
+    assert (short.trace.own["stopped"], taken(short)) == ("trials", people[1:3])
     server.reset()
     server.reply = Reader(judge=never, propose=lambda asked: {"entities": []})
     assert found(conversations(*chain), "What does Adam know", qrmem="te").trace.own["stopped"] == "exhausted"
@@ -375,7 +381,14 @@ def test_parallel_descriptions_become_one_and_segments_unite(server):
     [asked] = of(server, "merge")
     assert asked["pieces"] == [["Mara taught Petra"], ["Later Mara paid Petra"]]
     assert (asked["one"], asked["other"], asked["question"]) == ("Mara", "Petra", "Why was Petra paid")
+    assert asked["questions"] == ["What happened when Mara taught Petra"]
     assert not roles.by_rule
+
+
+def test_every_edge_of_two_segments_is_merged(server):
+    haystack = conversations("Mara, Petra and Ilya met", "Later Mara, Petra and Ilya dined")
+    _, roles = graph_of(server, haystack, "Who dined")
+    assert (len(of(server, "merge")), roles.own["unmerged"]) == (3, 0)
 
 
 def test_names_that_the_model_says_mean_one_are_one_node(server):

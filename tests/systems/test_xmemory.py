@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import sqlite3
+from dataclasses import replace
 from functools import partial
 from unittest.mock import Mock
 
@@ -18,6 +19,8 @@ from smartsearch.models import loading
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import quietly
 from smartsearch.systems.xmemory import rule
+from smartsearch.systems.xmemory.select import stage_one
+from smartsearch.systems.xmemory.settings import OURS
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Corpus
 from tests.cli.fakes import fake_tools
@@ -107,6 +110,13 @@ def test_a_reader_is_told_themes_then_facts_then_episodes_and_nothing_of_what_ma
     few = Haystack(haystack.corpus, range(3))  # half of an episode
     known = {place.fact.text for place in memory.semantics.values() if max(place.turns) < 3}
     assert {one.text for one in systems.answer(system, QUESTION, few, memory, config).told} <= known
+
+
+def test_the_themes_of_the_facts_most_like_the_question_are_chosen_from():
+    _, _, memory = made(chat(*range(12)))
+    asked = memory.vectors[0]
+    themes, facts = stage_one(asked, memory, list(memory.semantics), replace(OURS, pool=1), greedy=False)
+    assert (themes, facts) == ([memory.themes.theme[0]], [0])
 
 
 def test_themes_are_called_by_what_tells_them_from_others():

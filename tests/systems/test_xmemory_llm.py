@@ -284,6 +284,8 @@ def test_the_models_entropy_drives_the_gate(server, entropy, expected):
     last = min(entropy.values(), default=1.0)
     assert own["uncertainty"] == pytest.approx([math.log(2), last * math.log(2)], abs=1e-3)
     assert result.trace.cost.model_calls == expected[2] == len(asked(server))
+    known = [line for line in lines(asked(server)[0]) if isinstance(line, str)]
+    assert known == [turn.text for turn in result.told][: len(known)]  # themes, then facts
 
 
 @pytest.mark.parametrize("truncate", ["none", "fixed"])

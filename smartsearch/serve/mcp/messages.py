@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 LONGEST = 1 << 20
@@ -23,14 +23,15 @@ Id = int | str | None
 
 @dataclass(frozen=True)
 class Refused:
-    """A request that cannot be read: its id, None if it has no valid one, and why."""
+    """A request that cannot be read: its id, None if it has no valid one, why, and JSON-RPC's code."""
 
     id: Id
     why: str
+    code: int = -32600
 
 
 def understood(line: str, valid: Callable[[str], object]) -> str | Refused | None:
-    """A line that passes `valid`, which raises ValueError; Refused for any other request; None for garbage.
+    """A line that passes `valid`, which raises ValueError; Refused for other requests; None for no request.
 
     Halves of surrogate pairs, which may stand in JSON and in no text, become U+FFFD.
     """
@@ -39,7 +40,9 @@ def understood(line: str, valid: Callable[[str], object]) -> str | Refused | Non
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return refused(line, line, "it is not JSON that can be read")
+        why = "it is not JSON that can be read"
+        told = refused(line, line, why) or Refused(None, why)
+        return replace(told, code=-32700) if line.strip() else None
     text = json.dumps(value, ensure_ascii=False)
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if _passes(whole, valid) and (not isinstance(value, dict) or _id(value) == value.get("id")):

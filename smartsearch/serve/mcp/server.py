@@ -27,7 +27,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
-    INVALID_REQUEST,
     CallToolRequestParams,
     CallToolResult,
     ErrorData,
@@ -316,7 +315,7 @@ def _validated(line: str) -> None:
 
 async def _refuse(write: WriteStream[SessionMessage], request: Refused) -> None:
     """Answer a request that cannot be read."""
-    error = ErrorData(code=INVALID_REQUEST, message=request.why)
+    error = ErrorData(code=request.code, message=request.why)
     await write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request.id, error=error)))
 
 

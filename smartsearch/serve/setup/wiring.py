@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 
-from smartsearch.runtime.outputs import Place
+from smartsearch.runtime.outputs import Place, telling
 from smartsearch.serve.setup.agents import Agent, words_of
 from smartsearch.serve.setup.edits import SERVER, WRITERS, Edit, Json
 
 BACKUP = ".before-smartsearch"
 """The end of the name of a configuration as it was, beside it."""
+NO_CHATS = "keeps no sessions that can be read here: name a folder"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Step:
     """The change to one configuration: `text` is its new content, None where the file goes.
 
     `lines` shows the change with `-` and `+`; it is empty where nothing is done, and `said` tells why.
-    `fault`: the file cannot be changed. `first`: our server was not in it before.
+    `fault`: the file cannot be changed. `first`: a copy is to be kept.
     """
 
     agent: Agent
@@ -67,8 +68,7 @@ def _planned(step: Step, now: str, wanted: Wanted) -> Step:
     named = [word for word in (agent.chats, *wanted.paths) if word]
     words = kept[kept.index("mcp") :] if kept and not wanted.paths else ["mcp", *named]
     if words == ["mcp"]:
-        typed = f"smartsearch setup --agent {agent.name} ~/chats"
-        return replace(step, said=f"keeps no sessions that can be read here: name a folder, as in `{typed}`")
+        return replace(step, said=f"{NO_CHATS}, as in `smartsearch setup --agent {agent.name} ~/chats`")
     entry = {**(held or {}), **agent.shape(wanted.command[0], [*wanted.command[1:], *words])}
     if entry == held:
         return replace(step, said="set up already")
@@ -76,7 +76,8 @@ def _planned(step: Step, now: str, wanted: Wanted) -> Step:
     put = writer.put(drop.of(now), agent.top, entry)
     meant = {**value, agent.top: {**servers, SERVER: entry}}
     lines = (*_marked("-", now[drop.start : drop.end]), *_marked("+", put.text))
-    return replace(_checked(step, put.of(drop.of(now)), meant), lines=lines, first=not held)
+    ours = held and (_backup(step.path).exists() or now == writer.put("", agent.top, held).of(""))
+    return replace(_checked(step, put.of(drop.of(now)), meant), lines=lines, first=not ours)
 
 
 def _without(step: Step, now: str, held: Json) -> Step:
@@ -104,24 +105,24 @@ def _checked(step: Step, text: str, meant: Json) -> Step:
 
 
 def carried_out(step: Step, wanted: Wanted) -> Step:
-    """Do what is planned, to the configuration as it is now. Raises SmartsearchError, OSError."""
+    """Do what is planned, to the configuration as it is now. Raises SmartsearchError."""
     path = step.path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    place = Place(path, overwrite=True, hint="try again")
-    step = planned(step.agent, wanted)
-    if not step.lines:
-        return step
-    with contextlib.ExitStack() as unless_done:
+    with telling(path, "another file there, or rights"), contextlib.ExitStack() as unless_done:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        place = Place(path, overwrite=True, hint="try again")
+        step = planned(step.agent, wanted)
+        if not step.lines:
+            return step
         if step.first:
             _keep(path)
             unless_done.callback(_backup(path).unlink, missing_ok=True)
         if step.text is None:
-            path.unlink()
+            place.path.unlink()
         else:
             place.put(step.text.encode("utf-8"))
         unless_done.pop_all()
-    if wanted.remove:
-        _backup(path).unlink(missing_ok=True)
+        if wanted.remove:
+            _backup(path).unlink(missing_ok=True)
     return step
 
 

@@ -5,7 +5,6 @@ What was said in chats stands in one JSON object, so that none of it can end its
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +18,7 @@ from smartsearch.systems.base import Plan, Progress
 from smartsearch.systems.kept import Note
 from smartsearch.systems.memorag.settings import set_in
 from smartsearch.systems.pieces import digest, segmented
-from smartsearch.systems.roles import Role, Shape, foretold, in_turn
+from smartsearch.systems.roles import Role, Shape, foretold, in_turn, quoted
 from smartsearch.types import Turn, fold
 
 PIECE = 2400
@@ -56,12 +55,6 @@ used there, with the names, things, places and dates that you remember:
 - draft: the answer as far as you remember it, in a sentence; "" if you do not."""
 
 
-class Noted(Shape):
-    """What a language model writes down of a piece."""
-
-    text: str
-
-
 class Clues(Shape):
     """The staging answer as a language model gives it: `items` of one kind and, if any, a `draft`.
 
@@ -86,8 +79,8 @@ def _lacking(found: Clues) -> str:
     return "" if found.texts else "there is neither clue nor draft"
 
 
-NOTE = Role(_NOTE, Noted, PIECE)
-CLUES = Role(_CLUES, Clues, DRAFT, _lacking)
+NOTE = Role("note", _NOTE, str, PIECE, field="text")
+CLUES = Role("clues", _CLUES, Clues, DRAFT, _lacking)
 ROLES: tuple[Role[Any], ...] = (NOTE, CLUES)
 """Where one changes, memories are made anew."""
 
@@ -126,7 +119,7 @@ def clues(memory: Memory, question: str, asker: Asker) -> tuple[Clues, str]:
     """The staging answer, or where the model gives none that can be used, why. Raises LLMError."""
     try:
         # All before the question is the same for each, so that servers can keep it.
-        return CLUES.reply(asker, _quoted(memory=memory.text), f"Question: {question}"), ""
+        return CLUES.reply(asker, quoted({"memory": memory.text}), f"Question: {question}"), ""
     except LLMError as error:
         if error.general:
             raise
@@ -229,14 +222,10 @@ def _words(text: str, config: Config) -> int:
 
 def _note(asker: Asker, text: str, words: int) -> str:
     role = replace(NOTE, tokens=4 * words + 100, check=partial(_too_long, words))
-    return " ".join(role.reply(asker, _quoted(chats=text, words=words)).text.split())
+    return " ".join(role.reply(asker, quoted({"chats": text, "words": words})).split())
 
 
-def _too_long(words: int, note: Noted) -> str:
+def _too_long(words: int, note: str) -> str:
     """What is wrong with a note: it must get shorter at each level, or notes of notes never fit."""
-    said = len(note.text.split())
+    said = len(note.split())
     return "" if 0 < said <= 2 * words else f"text has {said} words, and {words} are wanted at most"
-
-
-def _quoted(**data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -178,24 +178,23 @@ def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools
         for rank, index in enumerate(order(fused), start=1)
     ]
     steps = [
-        HopTrace(step.hop, STEP if not n else step.kind, _of(clue, step.terms), step.found, step.total)
+        replace(step, kind=step.kind if n else STEP, terms=tuple(_of(clue, step.terms)))
         for clue, result in zip(asked, results, strict=True)
         for n, step in enumerate(result.trace.hops)
     ]
-    first = results[0].trace
-    timing = {
-        stage: sum(result.trace.timing_ms.get(stage, 0.0) for result in results) for stage in first.timing_ms
-    }
+    timing: Counter[str] = Counter()
+    for result in results:
+        timing.update(result.trace.timing_ms)
     trace = replace(
-        first,
+        results[0].trace,
         terms=tuple(term for step in steps for term in step.terms),
         hops=tuple(steps),
         candidates=len(best),
-        timing_ms=timing,
+        timing_ms=dict(timing),
         absent=(),
     )
     return Ranked(hits, trace, config.profile)
 
 
-def _of(clue: str, terms: tuple[Term, ...]) -> tuple[Term, ...]:
-    return tuple(replace(term, source=term.source or clue) for term in terms)
+def _of(clue: str, terms: Iterable[Term]) -> Iterator[Term]:
+    return (replace(term, source=term.source or clue) for term in terms)

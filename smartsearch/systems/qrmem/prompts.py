@@ -69,18 +69,6 @@ question in other and more words, in one sentence or two, with the names, things
 and `relations` that bear on it. Do not answer it."""
 
 
-class Text(Shape):
-    """A summary, a merged description, or a query."""
-
-    text: str
-
-
-class Entities(Shape):
-    """Entities of a segment, or those to be read next."""
-
-    entities: list[str]
-
-
 class Relation(Shape):
     """What a segment says of two entities."""
 
@@ -89,26 +77,11 @@ class Relation(Shape):
     text: str
 
 
-class Relations(Shape):
-    """The relations of a segment."""
-
-    relations: list[Relation]
-
-
-class Questions(Shape):
-    """Questions that a segment answers."""
-
-    questions: list[str]
-
-
-class Update(Entities, Relations):
+class Update(Shape):
     """What the answers to questions add."""
 
-
-class Same(Shape):
-    """Groups of names that mean one entity each."""
-
-    groups: list[list[str]]
+    entities: list[str]
+    relations: list[Relation]
 
 
 class Answerable(Shape):
@@ -130,28 +103,28 @@ def quoted(data: Data) -> str:
     return json.dumps(given, ensure_ascii=False, indent=0)
 
 
-def _told(reply: Text | Answerable) -> str:
+def _said(text: str) -> str:
+    return "" if text.strip() else "text is empty"
+
+
+def _judged(reply: Answerable) -> str:
     """What a reply leaves empty and may not."""
-    if isinstance(reply, Text):
-        empty = "text" if not reply.text.strip() else ""
-    elif reply.answerable:
-        empty = "answer" if not reply.answer.strip() else ""
-    else:
-        empty = "missing" if isinstance(reply, Judged) and not reply.missing.strip() else ""
-    return f"{empty} is empty" if empty else ""
+    if reply.answerable:
+        return "" if reply.answer.strip() else "answer is empty"
+    return "missing is empty" if isinstance(reply, Judged) and not reply.missing.strip() else ""
 
 
-SUMMARY = Role(f"{_SUMMARY}\n{_DATA}", Text, 400, _told, name="summary")
-OPEN = Role(f"{_ENTITIES}\n{_DATA}", Entities, 400, name="entities")
-RELATE = Role(f"{_RELATIONS}\n{_DATA}", Relations, 1200, name="relations")
-ASK = Role(f"{_QUESTIONS}\n{_DATA}", Questions, 400, name="questions")
-UPDATE = Role(f"{_UPDATE}\n{_DATA}", Update, 1200, name="update")
-SAME = Role(f"{_SAME}\n{_DATA}", Same, 1200, name="same")
-MERGE = Role(f"{_MERGE}\n{_DATA}", Text, 300, _told, name="merge")
-JUDGE = Role(f"{_JUDGE + _REASON}\n{_DATA}", Judged, 300, _told, name="judge")
-JUDGE_ALONE = Role(f"{_JUDGE}\n{_DATA}", Answerable, 200, _told, name="judge")
-PROPOSE = Role(f"{_PROPOSE}\n{_DATA}", Entities, 200, name="propose")
-ELABORATE = Role(f"{_ELABORATE}\n{_DATA}", Text, 200, _told, name="elaborate")
+SUMMARY = Role("summary", f"{_SUMMARY}\n{_DATA}", str, 400, _said, field="text")
+OPEN = Role("entities", f"{_ENTITIES}\n{_DATA}", list[str], 400, field="entities")
+RELATE = Role("relations", f"{_RELATIONS}\n{_DATA}", list[Relation], 1200, field="relations")
+ASK = Role("questions", f"{_QUESTIONS}\n{_DATA}", list[str], 400, field="questions")
+UPDATE = Role("update", f"{_UPDATE}\n{_DATA}", Update, 1200)
+SAME = Role("same", f"{_SAME}\n{_DATA}", list[list[str]], 1200, field="groups")
+MERGE = Role("merge", f"{_MERGE}\n{_DATA}", str, 300, _said, field="text")
+JUDGE = Role("judge", f"{_JUDGE + _REASON}\n{_DATA}", Judged, 300, _judged)
+JUDGE_ALONE = Role("judge", f"{_JUDGE}\n{_DATA}", Answerable, 200, _judged)
+PROPOSE = Role("propose", f"{_PROPOSE}\n{_DATA}", list[str], 200, field="entities")
+ELABORATE = Role("elaborate", f"{_ELABORATE}\n{_DATA}", str, 200, _said, field="text")
 ROLES: tuple[Role[Any], ...] = (
     *(SUMMARY, OPEN, RELATE, ASK, UPDATE, SAME, MERGE, JUDGE, JUDGE_ALONE, PROPOSE, ELABORATE),
 )

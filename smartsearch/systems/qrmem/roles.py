@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from smartsearch.llm import Asker, LLMError
-from smartsearch.systems.pieces import words
 from smartsearch.systems.qrmem import prompts
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
 from smartsearch.systems.qrmem.navigate import Ground, Stand, Step, Verdict, best, in_segments, naming
@@ -20,7 +19,8 @@ from smartsearch.systems.qrmem.prompts import Data, Relation, quoted
 from smartsearch.systems.qrmem.rules import Asked, sentences_of
 from smartsearch.systems.qrmem.sentences import Sentence, accepted, begins, cloze, mentions
 from smartsearch.systems.qrmem.summaries import summaries, windows
-from smartsearch.systems.roles import M, Role
+from smartsearch.systems.roles import Role, T
+from smartsearch.text.parse import words
 from smartsearch.types import fold
 
 NAME, SAID = 80, 400
@@ -141,13 +141,13 @@ class Roles:
                 prompts.OPEN,
                 parts,
                 lambda part: part.data(**question),
-                lambda part, reply: part.with_more(reply.entities, ()) if reply else part,
+                lambda part, reply: part.with_more(reply, ()) if reply else part,
             )
         parts = self._over(
             prompts.RELATE,
             parts,
             lambda part: part.data("entities", **question) if len(part.entities) > 1 else None,
-            lambda part, reply: part.with_more((), reply.relations) if reply else replace(part, by_rule=True),
+            lambda part, reply: replace(part, by_rule=True) if reply is None else part.with_more((), reply),
         )
         if way != "no-update":
             parts = self._updated(parts)
@@ -169,7 +169,7 @@ class Roles:
         if reply is None:
             near = best(lead for lead in in_segments(stand) if stand.new(lead.entity))
             return [replace(lead, fell_back=True) for lead in near]
-        wanted = stand.graph.meant(reply.entities)
+        wanted = stand.graph.meant(reply)
         leads = {lead.entity: lead for lead in naming(stand, range(len(stand.graph.facts)))}
         return [leads[name] for name in wanted if name in leads]
 
@@ -193,7 +193,7 @@ class Roles:
         said = f"{self.by_rule.total():,} of {self.steps.total():,} steps by rule, for want of usable replies"
         return [f"{said}: {which}"] if self.by_rule else []
 
-    def _asked(self, role: Role[M], requests: Sequence[Data]) -> list[M | None]:
+    def _asked(self, role: Role[T], requests: Sequence[Data]) -> list[T | None]:
         """The replies, None where none could be used. Raises LLMError that any request would meet."""
         done = self.asker.each([partial(role.reply, self.asker, quoted(data)) for data in requests])
         replies = [None if isinstance(one, LLMError) else one for one in done]
@@ -203,15 +203,17 @@ class Roles:
 
     def _over(
         self,
-        role: Role[M],
+        role: Role[T],
         parts: Sequence[Part],
         request: Callable[[Part], Data | None],
-        taken: Callable[[Part, M | None], Part],
+        taken: Callable[[Part, T | None], Part],
     ) -> list[Part]:
         """The parts, each of them that has a request with its reply taken in."""
-        asked = {place: data for place, part in enumerate(parts) if (data := request(part)) is not None}
-        replies = dict(zip(asked, self._asked(role, list(asked.values())), strict=True))
-        return [taken(part, replies[n]) if n in replies else part for n, part in enumerate(parts)]
+        requests = list(map(request, parts))
+        replies = self._asked(role, [data for data in requests if data is not None])
+        left = iter(replies)
+        both = zip(parts, requests, strict=True)
+        return [part if data is None else taken(part, next(left)) for part, data in both]
 
     def _segments(self) -> list[Part]:
         """The segments of the scope, with the names and the question's terms in their sentences."""
@@ -241,7 +243,7 @@ class Roles:
             prompts.ASK,
             parts,
             lambda part: part.data("entities", "relations"),
-            lambda part, reply: part.asking(reply.questions if reply else None),
+            lambda part, reply: part.asking(reply),
         )
         every = [(place, number) for place, part in enumerate(parts) for number in range(len(part.asked))]
         kept = defaultdict(set)
@@ -265,7 +267,7 @@ class Roles:
         said = {name: fact.sentence.said[:NAME] for fact in written for name in made.meant(fact.mentions)}
         [reply] = self._asked(prompts.SAME, [{"names": names, "said": said}])
         same: dict[str, str] = {}
-        for group in reply.groups if reply else ():
+        for group in reply or ():
             known = made.meant(group)
             if len(known) > 1:
                 main = max(known, key=lambda name: (len(name.split()), len(made.entities[name].segments)))
@@ -288,7 +290,7 @@ class Roles:
         replies = self._asked(prompts.MERGE, [self._merge(made, *one) for one in chosen.items()])
         facts = list(made.facts)
         for places, reply in zip(chosen.values(), replies, strict=True):
-            said = _short(reply.text, SAID) if reply else ""
+            said = _short(reply or "", SAID)
             for place in places if said else ():
                 facts[place] = replace(facts[place], sentence=replace(facts[place].sentence, said=said))
         return replace(made, facts=tuple(facts))
@@ -323,7 +325,7 @@ class Roles:
         said = [ground.graph.facts[place].sentence.text for place in facts]
         data = {"question": question, "entities": list(entities), "relations": said}
         [reply] = self._asked(prompts.ELABORATE, [data])
-        return _short(reply.text, SAID) if reply else ground.elaborate(question, entities, facts)
+        return _short(reply, SAID) if reply else ground.elaborate(question, entities, facts)
 
 
 def _naming(ends: Sequence[str], sentence: Sentence) -> int:

@@ -146,32 +146,29 @@ def ranked(asked: Asked, route: Route, scorers: Mapping[str, Scorer]) -> Ranking
     return promoted(ranking, corpus.turns, config.speaker, config.speaker_rank)
 
 
-def _parts(route: Route, entities: Sequence[str]) -> list[tuple[HopTrace, tuple[int, ...]]]:
-    """The walk step by step with the segments of each: those of the question's entities, of every entity that
-    joined, with what had been lacking as its source, and those fetched in the end (GES)."""
-    own = tuple(Term(name, ENTITY, 1.0) for name in entities)
-    made = [(HopTrace(1, "entities", own, 0, 0), route.important)]
-    for number, step in enumerate(route.steps, start=2):
-        term = Term(step.entity, ENTITY, step.score, number, step.reason)
-        kind = "walk-rule" if step.fell_back else "walk"
-        made.append((HopTrace(number, kind, (term,), 0, 0), step.segments))
-    brought = {segment for _, segments in made for segment in segments}
-    fetched = tuple(segment for segment in route.added if segment not in brought)
-    return [*made, *([(HopTrace(len(made) + 1, "fetch", (), 0, 0), fetched)] if fetched else [])]
-
-
 def _steps(
     asked: Asked, route: Route, entities: Sequence[str]
 ) -> tuple[tuple[HopTrace, ...], dict[int, int]]:
-    """The steps with the turns that each brought, and the step that brought a segment first."""
+    """The walk step by step with the turns that each brought, and the step that brought a segment first.
+
+    First come those of the question's entities, then those of every entity that joined, with what had been
+    lacking as its source, in the end those fetched (GES).
+    """
+    parts = [("entities", [Term(name, ENTITY, 1.0) for name in entities], route.important)]
+    for number, step in enumerate(route.steps, start=2):
+        term = Term(step.entity, ENTITY, step.score, number, step.reason)
+        parts.append(("walk-rule" if step.fell_back else "walk", [term], step.segments))
+    brought = {segment for _, _, segments in parts for segment in segments}
+    if fetched := tuple(segment for segment in route.added if segment not in brought):
+        parts.append(("fetch", [], fetched))
     first: dict[int, int] = {}
     hops, total = [], 0
-    for hop, segments in _parts(route, entities):
+    for number, (kind, terms, segments) in enumerate(parts, start=1):
         new = [segment for segment in segments if segment not in first]
-        first |= dict.fromkeys(new, hop.hop)
+        first |= dict.fromkeys(new, number)
         turns = sum(len(asked.scope[segment]) for segment in new)
         total += turns
-        hops.append(replace(hop, found=turns, total=total))
+        hops.append(HopTrace(number, kind, tuple(terms), turns, total))
     return tuple(hops), first
 
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from smartsearch.rank.text import Shown, heading
-from smartsearch.systems.pieces import words
-from smartsearch.text.parse import SENTENCE_END, Parser
+from smartsearch.text.parse import SENTENCE_END, Parser, words
 from smartsearch.types import Query, Turn, fold
 
 ALIKE = 0.6

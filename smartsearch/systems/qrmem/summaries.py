@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.pieces import Segments
+from smartsearch.systems.pieces import Segments, packed
 from smartsearch.systems.qrmem import prompts, rules
 from smartsearch.systems.qrmem.navigate import WINDOW
-from smartsearch.systems.qrmem.prompts import Data, Text
+from smartsearch.systems.qrmem.prompts import Data
 from smartsearch.systems.roles import Role
 
 TOGETHER = 12
@@ -17,7 +17,7 @@ TOGETHER = 12
 
 Place = tuple[str, str]
 """The file and the id of a conversation."""
-Ask = Callable[[Role[Text], Sequence[Data]], Sequence[Text | None]]
+Ask = Callable[[Role[str], Sequence[Data]], Sequence[str | None]]
 
 
 def windows(
@@ -26,21 +26,15 @@ def windows(
     """The turns, of those that may be found, of each conversation as lines, by runs of segments that fit into
     the window. A conversation of one segment needs no background."""
     turns = haystack.corpus.turns
-    made: dict[Place, list[list[str]]] = defaultdict(list)
-    segments: dict[Place, int] = defaultdict(int)
-    room: dict[Place, int] = {}
+    parts: dict[Place, list[tuple[int, ...]]] = defaultdict(list)
     for inside in rules.scope((), haystack, memory, 0).values():
-        place = (turns[inside[0]].path, turns[inside[0]].conversation)
-        if places is not None and place not in places:
-            continue
-        tokens = sum(memory.tokens[index] for index in inside)
-        if tokens > room.get(place, 0):
-            made[place].append([])
-            room[place] = WINDOW
-        made[place][-1] += [turns[index].rendered for index in inside]
-        room[place] -= tokens
-        segments[place] += 1
-    return {place: runs for place, runs in made.items() if segments[place] > 1}
+        parts[turns[inside[0]].path, turns[inside[0]].conversation].append(inside)
+    made = {}
+    for place, some in parts.items():
+        if len(some) > 1 and (places is None or place in places):
+            runs = packed([sum(memory.tokens[index] for index in part) for part in some], WINDOW)
+            made[place] = [[turns[index].rendered for n in run for index in some[n]] for run in runs]
+    return made
 
 
 def summaries(ask: Ask, lines: Mapping[Place, Sequence[Sequence[str]]]) -> dict[Place, str]:
@@ -56,7 +50,7 @@ def summaries(ask: Ask, lines: Mapping[Place, Sequence[Sequence[str]]]) -> dict[
         for (place, _), reply in zip(
             jobs, ask(prompts.SUMMARY, [{name: run} for _, run in jobs]), strict=True
         ):
-            told[place] += [reply.text] if reply else []
+            told[place] += [reply] if reply else []
         done |= {place: texts[0] for place, texts in told.items() if len(texts) == 1}
         name, level = (
             "parts",

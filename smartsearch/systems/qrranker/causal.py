@@ -43,19 +43,15 @@ def opened(config: Config, what: str = "--system qrranker") -> tuple[Reader, Mod
     if folder is None:
         raise profiles.missing(ROLE, ref)
     vetting.check(folder)
-    reader = _readable(folder, ref, config)
-    return reader, ModelInfo(ROLE, ref.asked, revision(folder), reader.precision)
-
-
-def _readable(folder: Path, ref: ModelRef, config: Config) -> Reader:
     from smartsearch.rank.qrranker import Reader
 
     try:
-        return Reader(folder, ref.asked, config.cores, set_in(config).qr_dtype)
+        reader = Reader(folder, ref.asked, config.cores, set_in(config).qr_dtype)
     except SmartsearchError:
         raise
     except Exception as error:  # each library has errors of its own
         raise vetting.unfit(folder, "causal language model", error) from error
+    return reader, ModelInfo(ROLE, ref.asked, revision(folder), reader.precision)
 
 
 def scorer(config: Config) -> Scorer:

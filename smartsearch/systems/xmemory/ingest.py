@@ -65,44 +65,42 @@ class Place:
     turns: tuple[int, ...]
 
 
+@dataclass
 class XMemory:
-    """The four levels over a corpus: episodes in its order, semantics by id, and themes.
+    """The four levels over a corpus: episodes in its order, the `ids` of the semantics of each, and themes.
 
-    `new` and `gone` count the episodes that were worked on and forgotten to make it.
+    `new` and `gone` count the episodes that were worked on and forgotten to make it. `named` is what themes
+    are called where a language model said it, `own` what its author tells of itself.
     """
 
-    def __init__(
-        self,
-        episodes: Sequence[Episode],
-        runs: Sequence[range],
-        ids: Sequence[Sequence[int]],
-        themes: Themes,
-        new: int = 0,
-        gone: int = 0,
-        names: Mapping[int, Note] | None = None,
-        own: Mapping[str, float] | None = None,
-    ) -> None:
-        self.episodes, self.runs, self.themes = episodes, runs, themes
-        self.new, self.gone, self._names, self._own = new, gone, names or {}, own or {}
-        self.semantics: dict[int, Place] = {
-            one: Place(one, fact, n, tuple(run[m] for m in fact.messages))
-            for n, (episode, run, own) in enumerate(zip(episodes, runs, ids, strict=True))
+    episodes: Sequence[Episode]
+    runs: Sequence[range]
+    ids: Sequence[Sequence[int]]
+    themes: Themes
+    new: int
+    gone: int
+    named: Mapping[int, Note]
+    own: Mapping[str, float]
+
+    @cached_property
+    def semantics(self) -> dict[int, Place]:
+        """The semantics by id, ascending."""
+        found = (
+            Place(one, fact, n, tuple(run[m] for m in fact.messages))
+            for n, (episode, run, own) in enumerate(zip(self.episodes, self.runs, self.ids, strict=True))
             for one, fact in zip(own, episode.semantics, strict=True)
-        }
-        self.of_episode = ids
-        """The ids of the semantics of each episode."""
-        self.order = sorted(self.semantics)
-        """The ids of the semantics, as the rows of `vectors` stand."""
+        )
+        return {place.id: place for place in sorted(found, key=lambda place: place.id)}
 
     @cached_property
     def vectors(self) -> NDArray[np.float64]:
-        """The unit vectors (n, dim) of the semantics."""
-        return np.stack([self.themes.vectors[one] for one in self.order])
+        """The unit vectors (n, dim) of the semantics, in their order."""
+        return np.stack([self.themes.vectors[one] for one in self.semantics])
 
     @cached_property
     def rows(self) -> Mapping[int, int]:
         """The row of each semantic in `vectors`."""
-        return {one: row for row, one in enumerate(self.order)}
+        return {one: row for row, one in enumerate(self.semantics)}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -110,7 +108,7 @@ class XMemory:
         digest = hashlib.blake2b(digest_size=16)
         for episode in self.episodes:
             digest.update(f"{episode.key}{episode.content}".encode())
-        for one in self.order:
+        for one in self.semantics:
             digest.update(f"{one} {self.themes.theme[one]} {self.semantics[one].fact.text}\n".encode())
         return digest.hexdigest()
 
@@ -125,7 +123,7 @@ class XMemory:
             "themes": len(sizes),
             "largest_theme": max(sizes, default=0),
             "reassigned": round(self.themes.reassigned, 4),
-            **self._own,
+            **self.own,
         }
 
     def coarse(self, themes: Iterable[int], facts: Iterable[int]) -> list[str]:
@@ -161,7 +159,7 @@ class XMemory:
             theme: [self.semantics[one].fact.text for one in self.themes.members[theme]]
             for theme in self.themes.ids
         }
-        return {theme: Note(name, "rule") for theme, name in rule.names(facts).items()} | dict(self._names)
+        return {theme: Note(name, "rule") for theme, name in rule.names(facts).items()} | dict(self.named)
 
 
 def ingest(

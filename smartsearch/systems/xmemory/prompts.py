@@ -60,12 +60,6 @@ class Begin(Shape):
     why: Reason
 
 
-class Begins(Shape):
-    """Where episodes begin."""
-
-    begins: list[Begin]
-
-
 class Record(Shape):
     """An episode as it is told."""
 
@@ -81,26 +75,14 @@ class Fact(Shape):
     messages: list[int]
 
 
-class Facts(Shape):
-    """The facts of an episode."""
-
-    facts: list[Fact]
+def _named(name: str) -> str:
+    return "" if 0 < len(name.strip()) <= 80 else "a name has 2 to 5 words"
 
 
-class Name(Shape):
-    """What a theme is called."""
-
-    name: str
-
-
-def _named(reply: Name) -> str:
-    return "" if 0 < len(reply.name.strip()) <= 80 else "a name has 2 to 5 words"
-
-
-BOUNDARY = Role(_BOUNDARY, Begins, 500)
-RECORD = Role(_RECORD, Record, 600)
-FACTS = Role(_FACTS, Facts, 1500)
-NAME = Role(_NAME, Name, 60, _named)
+BOUNDARY = Role("begins", _BOUNDARY, list[Begin], 500, field="begins")
+RECORD = Role("record", _RECORD, Record, 600)
+FACTS = Role("facts", _FACTS, list[Fact], 1500, field="facts")
+NAME = Role("name", _NAME, str, 60, _named, field="name")
 ROLES: tuple[Role[Any], ...] = (BOUNDARY, RECORD, FACTS, NAME)
 """Where one changes, memories are made anew."""
 

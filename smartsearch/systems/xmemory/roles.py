@@ -17,7 +17,7 @@ from smartsearch.systems.kept import Note
 from smartsearch.systems.roles import in_turn
 from smartsearch.systems.xmemory import prompts, rule
 from smartsearch.systems.xmemory.ingest import Author
-from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD, Begins, Fact, Facts, Record
+from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD, Begin, Fact, Record
 from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
@@ -153,12 +153,12 @@ class Writer(Author):
         before, shown = window.start - window.first, turns[window.first : window.stop]
         numbers = range(before + 1, len(shown) + 1)
 
-        def check(reply: Begins) -> str:
-            wrong = [begin.message for begin in reply.begins if begin.message not in numbers]
+        def check(reply: Sequence[Begin]) -> str:
+            wrong = [begin.message for begin in reply if begin.message not in numbers]
             return f"message {wrong[0]} is none of {numbers[0]} to {numbers[-1]}" if wrong else ""
 
         reply = BOUNDARY.reply(self.asker, prompts.boundary(shown, before), check=check)
-        starts = {begin.message - numbers[0] for begin in reply.begins}
+        starts = {begin.message - numbers[0] for begin in reply}
         return Note(sorted(starts), "llm")
 
     def _record(self, turns: Sequence[Turn]) -> Record:
@@ -167,10 +167,10 @@ class Writer(Author):
 
     def _facts(self, turns: Sequence[Turn], told: str) -> list[Fact]:
         check = partial(_facts_fault, len(turns))
-        return FACTS.reply(self.asker, prompts.facts(turns, told), check=check).facts
+        return FACTS.reply(self.asker, prompts.facts(turns, told), check=check)
 
     def _name(self, texts: Sequence[str]) -> Note:
-        return Note(_line(NAME.reply(self.asker, prompts.lines(texts)).name), "llm")
+        return Note(_line(NAME.reply(self.asker, prompts.lines(texts))), "llm")
 
     def _episode(
         self, key: str, turns: Sequence[Turn], record: Record | LLMError, facts: Sequence[Fact] | LLMError
@@ -202,14 +202,14 @@ def _record_fault(days: Set[str], record: Record) -> str:
     return ""
 
 
-def _facts_fault(messages: int, reply: Facts) -> str:
+def _facts_fault(messages: int, facts: Sequence[Fact]) -> str:
     """What is wrong with the facts of an episode of so many messages: above all those that come from none."""
-    for n, fact in enumerate(reply.facts, start=1):
+    for n, fact in enumerate(facts, start=1):
         if not 0 < len(fact.text.strip()) <= LONGEST_STATEMENT:
             return f"fact {n} has no text, or more than {LONGEST_STATEMENT} characters"
         if not fact.messages or any(not 0 < message <= messages for message in fact.messages):
             return f"fact {n} comes from messages {fact.messages}; the episode has 1 to {messages}"
-    return "" if len(reply.facts) <= MOST_FACTS else f"more than {MOST_FACTS} facts"
+    return "" if len(facts) <= MOST_FACTS else f"more than {MOST_FACTS} facts"
 
 
 def _said(key: str) -> str:

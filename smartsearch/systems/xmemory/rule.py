@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from smartsearch.systems.pieces import first_line, words
+from smartsearch.systems.pieces import first_line
 from smartsearch.text.dates import with_dates
-from smartsearch.text.parse import Parser, stop_words
+from smartsearch.text.parse import Parser, stop_words, words
 from smartsearch.types import Turn
 
 MOST_STATEMENTS = 8

@@ -26,8 +26,6 @@ from smartsearch.systems.pieces import digest
 from smartsearch.systems.xmemory import rule
 from smartsearch.systems.xmemory.ingest import Author, Vectors, XMemory, embedded, ingest
 from smartsearch.systems.xmemory.select import (
-    Admitted,
-    Choice,
     Gated,
     found_among,
     gate,
@@ -82,11 +80,11 @@ class Judge:
     def read(self, turns: Iterable[int]) -> None:
         """Score those that were not read."""
         fresh = [turn for turn in dict.fromkeys(turns) if turn not in self.scores]
-        scores = read(self.query.text, self.corpus, self.scorer, self.config, fresh)
-        self.scores.update(zip(fresh, scores.tolist(), strict=True))
+        found = scores(self.query.text, self.corpus, self.scorer, self.config, fresh)
+        self.scores.update(zip(fresh, found.tolist(), strict=True))
 
 
-def read(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Array:
+def scores(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Array:
     """The score of each of these turns, as the pipeline reads them."""
     return turn_scores(question, corpus.corpus, turns, scorer, shown(config))
 
@@ -150,21 +148,22 @@ class System:
         with clock("retrieve"):
             asked = embedded(self.vectors, [question])[0].astype(np.float64)
             among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
-            allowed = [one for one in memory.order if found_among(memory.semantics[one].turns, among)]
+            allowed = [one for one in memory.semantics if found_among(memory.semantics[one].turns, among)]
             themes, semantics = stage_one(asked, memory, allowed, chosen, greedy="stage1" not in left)
             known = turns_of(memory, semantics, among)
-            near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
+            near = partial(scores, query.text, corpus, tools.scorers["colbert"], config)
             closest = nearest_episodes(asked, memory, allowed, chosen.nearest)
             choices = ranked_episodes(memory, semantics, among, near, closest)[: chosen.episodes]
             reader, gated = self._reader(query, memory, corpus, config), None
             if "stage2" in left:
-                let_in = [Admitted(choice.episode, opened=True) for choice in choices]
+                let_in = {choice.episode: True for choice in choices}
             else:
                 gated = reader.gated(themes, semantics, choices) if reader else None
                 gated = gated or gate(known, choices, judge, constants=chosen, fits=_fits(corpus, config))
-                let_in = list(gated.admitted)
+                let_in = gated.admitted
         with clock("rank"):
-            turns = list(dict.fromkeys([*known, *_let_in(choices, let_in)]))
+            read = {one.episode: one.messages if let_in.get(one.episode) else one.record for one in choices}
+            turns = list(dict.fromkeys([*known, *(turn for one in let_in for turn in read[one])]))
             judge.read(turns)
             turns.sort(key=lambda turn: (-judge.scores[turn], turn))
         hits = [
@@ -222,21 +221,21 @@ def opened(card: Card, config: Config, tools: Tools) -> System:
 def told_to(
     memory: XMemory,
     chosen: tuple[Sequence[int], Sequence[int]],
-    let_in: Sequence[Admitted],
+    let_in: Iterable[int],
     among: Container[int],
 ) -> tuple[Turn, ...]:
     """What a reader is told before the messages: themes, facts, episodes, as turns of nobody.
 
     Nothing is told of a theme or an episode that has a turn which may not be found.
     """
-    own = {one: memory.semantics[one].turns for one in memory.order}
+    own = {one: place.turns for one, place in memory.semantics.items()}
     themes = [
         theme
         for theme in chosen[0]
         if all(turn in among for one in memory.themes.members[theme] for turn in own[one])
     ]
     facts = [one for one in chosen[1] if all(turn in among for turn in own[one])]
-    whole = [one.episode for one in let_in if all(turn in among for turn in memory.runs[one.episode])]
+    whole = [episode for episode in let_in if all(turn in among for turn in memory.runs[episode])]
     episodes = [memory.episodes[episode].record for episode in whole]
     return tuple(map(Turn, (*memory.coarse(themes, facts), *episodes)))
 
@@ -250,15 +249,6 @@ def _replaced(memory: XMemory, reader: Reader | None) -> list[str]:
     told = f"the model gave nothing usable for {', '.join(parts)}: the rule made them" if parts else ""
     doubt = f"the cross-encoder stood in for the model as the reader: {reader.fault}" if reader.fault else ""
     return [one for one in (told, doubt) if one]
-
-
-def _let_in(choices: Sequence[Choice[int]], let_in: Sequence[Admitted]) -> list[int]:
-    by_episode = {choice.episode: choice for choice in choices}
-    turns: list[int] = []
-    for one in let_in:
-        choice = by_episode[one.episode]
-        turns += choice.messages if one.opened else choice.record
-    return turns
 
 
 def _fits(corpus: Haystack, config: Config) -> Callable[[Sequence[int]], bool]:
@@ -287,7 +277,7 @@ def told(
     if gated:
         own |= {
             "episodes_added": len(gated.admitted),
-            "episodes_opened": sum(one.opened for one in gated.admitted),
+            "episodes_opened": sum(gated.admitted.values()),
             "uncertainty": [round(gated.before, 4), round(gated.after, 4)],
             "gate_asked": gated.asked,
         }

@@ -135,10 +135,10 @@ def _picked(
     constants: Constants,
 ) -> list[int]:
     """Places in `rows` of those chosen."""
-    if greedy:
-        how = {"alpha": constants.alpha, "enough": constants.covered}
-        return representatives(edges(rows, vectors), scaled(likeness), most, **how)
-    return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
+    if not greedy:
+        return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
+    alpha, enough = constants.alpha, constants.covered
+    return representatives(edges(rows, vectors), scaled(likeness), most, alpha=alpha, enough=enough)
 
 
 def ranked_episodes(
@@ -165,7 +165,7 @@ def ranked_episodes(
     }
     best = sorted(support, key=lambda episode: (-worth[episode], episode))
     return [
-        Choice(episode, tuple(turns_of(memory, memory.of_episode[episode], among)), tuple(messages[episode]))
+        Choice(episode, tuple(turns_of(memory, memory.ids[episode], among)), tuple(messages[episode]))
         for episode in best
     ]
 
@@ -188,18 +188,13 @@ def turns_of(memory: XMemory, semantics: Iterable[int], among: Container[int]) -
 
 
 @dataclass(frozen=True)
-class Admitted:
-    """An episode that was let in, with its messages where it was `opened`."""
-
-    episode: int
-    opened: bool
-
-
-@dataclass(frozen=True)
 class Gated:
-    """What the gate let in, how sure it was before and after, and what it asked."""
+    """What the gate let in, how sure it was before and after, and what it asked.
 
-    admitted: tuple[Admitted, ...]
+    `admitted` tells of each episode whether it was opened, that is, let in with its messages.
+    """
+
+    admitted: dict[int, bool]
     before: float
     after: float
     asked: int
@@ -223,7 +218,7 @@ def gate(
     if constants.opens is not None:
         return _probed(context, choices, uncertainty, constants, fits)
     before = level = uncertainty(context)
-    admitted: list[Admitted] = []
+    admitted: dict[int, bool] = {}
     failed, asked, gain = 0, 1, constants.gain
     for choice in choices:
         if failed == constants.patience or level <= 0.0:
@@ -243,8 +238,8 @@ def gate(
             open_too = _helps(level, fallen, gain)
         if open_too:
             context, level = opened, fallen
-        admitted.append(Admitted(choice.episode, open_too))
-    return Gated(tuple(admitted), before, level, asked)
+        admitted[choice.episode] = open_too
+    return Gated(admitted, before, level, asked)
 
 
 def _probed(
@@ -256,7 +251,7 @@ def _probed(
 ) -> Gated:
     """As the authors' code: each episode alone beside what is known; it ends with the first of three that is
     low, or with the second of all. Where none is let in, the first is."""
-    before, admitted, low = uncertainty(context), list[Admitted](), 0
+    before, admitted, low = uncertainty(context), dict[int, bool](), 0
     levels, whole = [before], list(context)
     for n, choice in enumerate(choices, start=1):
         if not fits(_with(whole, choice.record)):
@@ -267,14 +262,14 @@ def _probed(
             opened = gain > (constants.opens or 0.0) and fits(
                 _with(whole, (*choice.record, *choice.messages))
             )
-            admitted.append(Admitted(choice.episode, opened))
+            admitted[choice.episode] = opened
             whole = _with(whole, (*choice.record, *(choice.messages if opened else ())))
         low += gain <= constants.low
         if low >= (1 if n <= 3 else 2):
             break
     if not admitted and choices:
-        admitted = [Admitted(choices[0].episode, opened=False)]
-    return Gated(tuple(admitted), before, min(levels), len(levels))
+        admitted = {choices[0].episode: False}
+    return Gated(admitted, before, min(levels), len(levels))
 
 
 def _helps(level: float, fallen: float, gain: float) -> bool:

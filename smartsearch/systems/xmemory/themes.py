@@ -137,10 +137,10 @@ class Themes:
             if likeness is not None:
                 themes.likeness[semantic] = likeness
         themes.next = following
-        themes._seen = sorted(themes.likeness.values())
         for theme, members in sorted(themes.members.items()):
             themes._set(theme, sorted(members))
         themes.touched.clear()
+        themes._seen = sorted(themes.likeness.values())
         return themes
 
     @property

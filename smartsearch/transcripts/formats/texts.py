@@ -124,7 +124,8 @@ _BACKUP = re.compile(
     r"|\*\*\* .*)$"
 )
 _EXPORT = re.compile(
-    r"\[(?P<time>\d{4}-\d{2}-\d{2},? \d{2}:\d{2}(?::\d{2})?)\] (?P<name>[^:\n]{1,100}): ?(?P<text>.*)$"
+    r"\[(?P<time>\d{4}-\d{2}-\d{2},? \d{2}:\d{2}(?::\d{2})?)\] "
+    r"(?:No-Sender|(?P<name>[^:\n]{1,100})): ?(?P<text>.*)$"
 )
 _POLL = re.compile(r"^ {10,200}(?=\[\d{1,5}\] )")  # the choices stand under their question
 _THREAD = re.compile(r" ?\(_id\d{1,9}\)$")
@@ -167,7 +168,7 @@ def _of_backup(line: str) -> Opened | None:
 
 def _of_export(line: str) -> Opened | None:
     found = _EXPORT.match(line)
-    return Opened(found["name"].strip(), found["text"], found["time"]) if found else None
+    return Opened((found["name"] or "").strip(), found["text"], found["time"]) if found else None
 
 
 def _signal_said(here: Opened, below: list[str], _: Opened | None) -> tuple[str, str] | None:
