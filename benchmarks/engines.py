@@ -30,11 +30,11 @@ from smartsearch.config import Config
 ROOT = Path(__file__).resolve().parents[1]
 KIND = "smartsearch engines"
 ENGINES: Mapping[str, tuple[str, Sequence[str]]] = {
-    "in-order": ("in order, one process", ("--resume",)),
+    "in-order": ("in order, one process", ("--overwrite",)),
     "local": ("2 workers", ("--engine", "local", "--workers", "2")),
     "ray": ("Ray, 2 actors", ("--engine", "ray", "--workers", "2")),
 }
-APART = ("threads", "line", "asked")
+APART = ("threads", "line")
 """What a run folder's records say otherwise by contract, beside the times (docs/batch.md)."""
 Json = dict[str, Any]
 

@@ -23,8 +23,8 @@ def main() -> int:
             "\n$ smartsearch " + " ".join(f'"{word}"' if " " in word else word for word in command),
             flush=True,
         )
-        # This installation, not one that runs; and no pager that waits for a key.
-        alone = os.environ | {"SMARTSEARCH_DAEMON": "never", "SMARTSEARCH_PAGER": "cat"}
+        # This installation, not one that runs.
+        alone = os.environ | {"SMARTSEARCH_DAEMON": "never"}
         code = subprocess.run(
             [sys.executable, "-m", "smartsearch", *command], env=alone, check=False
         ).returncode

@@ -32,15 +32,15 @@ TAIL = """## Streams and exit codes
 Standard output carries data only. Warnings and progress go to standard error, progress only to a terminal. Both are UTF-8 whatever the locale. On a
 terminal `query` prints the best five places for reading. In a pipe it prints one line a turn, ten unless `-n` says otherwise: `path:line:[date] speaker: text`, or `path#pointer:...` where the
 format has no lines (an RFC 6901 pointer). Newlines inside a turn are written `\\n` and control characters `\\x1b`, so that no transcript can drive a
-terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, pager, links: [filters.md](filters.md).
+terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, links: [filters.md](filters.md).
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
 
 `--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
-is the same facts as tables: terms, hops, scores, what each rule of the cut dropped, the time by stage, the models.
+is the same facts without the `# `: terms, hops, scores, what each rule of the cut dropped, the time by stage, the models.
 
 `--format html` prints one page, for `> answer.html` and a browser: the hits among the turns around them (one on each side unless `-A`, `-B` or
 `-C` say otherwise), their terms marked by hop, their scores with a meter each;
-and what `--explain` tells, with `--system qrmem` the steps of its graph. It runs no script and loads nothing: its policy (CSP) forbids both.
+and what `--explain` tells. It runs no script and loads nothing: its policy (CSP) forbids both.
 Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
 where they lie on your disk: think before you send it to somebody.
 

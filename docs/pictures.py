@@ -61,7 +61,7 @@ def printed(arguments: Sequence[str]) -> str:
     """What a command prints on a terminal of WIDTH columns, with its colours."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, WIDTH, 0, 0))
-    own = {"SMARTSEARCH_DAEMON": "never", "SMARTSEARCH_PAGER": "cat", "TERM": "xterm-256color", "TZ": "UTC"}
+    own = {"SMARTSEARCH_DAEMON": "never", "TERM": "xterm-256color", "TZ": "UTC"}
     own |= {"COLUMNS": str(WIDTH), "LINES": "50", "LC_ALL": "C.UTF-8"}
     command = [sys.executable, "-m", "smartsearch", *arguments]
     ran = subprocess.Popen(

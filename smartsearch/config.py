@@ -33,7 +33,7 @@ else:  # pragma: no cover - Python 3.10
 
 PROJECT_FILE = ".smartsearch.toml"
 ENV_PREFIX = "SMARTSEARCH_"
-OTHER_VARIABLES = ("DEBUG", "PAGER", "EDITOR_URL")
+OTHER_VARIABLES = ("DEBUG", "EDITOR_URL")
 """Words that may follow the prefix without being a setting, beside those that begin as `OTHER_PREFIXES`."""
 OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_", "MEMORY_")
 
@@ -47,7 +47,7 @@ RANKERS = {  # paper 3.5
 for guest in GUESTS:
     RANKERS |= getattr(guest, "RANKERS", {})
 """The scorers that `rank` may name, also those of systems. The default is the paper's two."""
-COMPRESSIONS = ("dates", "speakers", "repeats")
+COMPRESSIONS = ("dates", "speakers")
 BESIDE = ("date", "before")
 """What scorers may see beside a turn."""
 LARGEST = 1e9
@@ -312,10 +312,10 @@ class Core:
     compress: tuple[str, ...] = cuts(
         (),
         "Say once what turns repeat, in --format context and in what the budget counts: dates, speakers "
-        "(initials and a legend), repeats (alike turns merged).",
+        "(initials and a legend).",
         "Budget",
         choices=COMPRESSIONS,
-        metavar="dates,speakers,repeats",
+        metavar="dates,speakers",
         shown="none",
     )
     limit: int = cuts(
@@ -326,7 +326,6 @@ class Core:
         "-n",
         shown="a terminal 5, text and md 10, JSON 20; else all",
     )
-    graph: bool = cuts(False)  # the answer has the system's graph; --format graphml and html ask for it
 
     # Run
     redact: bool = cuts(
@@ -443,7 +442,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 Every setting that a project's file may set and that changes an answer is here, so that no file or variable
 makes a hybrid of it.
 """
-ASKED = ("now", "wanted", "limit", "graph")
+ASKED = ("now", "wanted", "limit")
 """Settings that say how one question is asked and shown, not by which method."""
 
 

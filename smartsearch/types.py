@@ -228,10 +228,9 @@ class Met:
 class Hit:
     """A ranked turn with its scores and the terms and hop that explain why it is here.
 
-    `index` is its place in `Corpus.turns`, `also` holds turns that say nearly the same (compress.py), `met`
-    what stands in it for words of the question, where that was asked for. `excerpt` is the turn with the part
-    alone that answers, where it is long (excerpts.py). `reply` is the turn that answers a turn that asks,
-    unless it is shown as a hit of its own.
+    `index` is its place in `Corpus.turns`, `met` what stands in it for words of the question, where that was
+    asked for. `excerpt` is the turn with the part alone that answers, where it is long (excerpts.py). `reply`
+    is the turn that answers a turn that asks, unless it is shown as a hit of its own.
     """
 
     rank: int
@@ -240,7 +239,6 @@ class Hit:
     terms: tuple[Term, ...] = ()
     hop: int = 1
     index: int = -1
-    also: tuple[Turn, ...] = ()
     met: tuple[Met, ...] = ()
     excerpt: Turn | None = None
     reply: Hit | None = None
@@ -267,7 +265,7 @@ class HopTrace:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A ranked turn that the cut left out, the reason (`top_k`, `tau`, `budget`, `repeat`) and its scores."""
+    """A ranked turn that the cut left out, the reason (`top_k`, `tau`, `budget`) and its scores."""
 
     rank: int
     reason: str
@@ -358,38 +356,12 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Link:
-    """Two nodes of a graph and the turns that relate them, by their places in it.
-
-    `written`: a language model's text about the two, as a turn without a speaker, so that it is masked.
-    """
-
-    one: int
-    other: int
-    turns: tuple[int, ...]
-    written: Turn | None = None
-
-
-@dataclass(frozen=True)
-class Graph:
-    """What a system saw of a question's turns as nodes and links.
-
-    A node's `weight` is the number of pieces that name it, its `hop` the step that took it, 0 for none.
-    """
-
-    nodes: tuple[Term, ...]
-    links: tuple[Link, ...]
-    turns: tuple[Turn, ...]
-
-
-@dataclass(frozen=True)
 class Result:
     """The answer to one question: hits in rank order, the budget, the trace, what went wrong.
 
     `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the
     chance that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
-    `graph` is there where it was asked for and the system makes one. `told` is what the system's memory tells
-    a reader before the hits, as turns without a speaker.
+    `told` is what the system's memory tells a reader before the hits, as turns without a speaker.
     """
 
     query: str
@@ -404,7 +376,6 @@ class Result:
     system: str = "smartsearch"
     confidence: float | None = None
     weak: bool = False
-    graph: Graph | None = None
     told: tuple[Turn, ...] = ()
 
 
@@ -421,13 +392,13 @@ class Nearby:
 class Answered:
     """What became of one question of a batch: a result, or an error.
 
-    `id` is None where its line has none, `line` is 1-based, `asked` a hash of what it asks."""
+    `id` is None where its line has none, `line` is 1-based.
+    """
 
     id: Identity | None
     line: int
     result: Result | None = None
     error: SmartsearchError | None = None
-    asked: str = ""
 
 
 def changed(

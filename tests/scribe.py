@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from types import ModuleType
 
 from pydantic import BaseModel
 
@@ -89,8 +87,12 @@ class Scribe:
         return Ranked([hit], Trace(), warnings=warnings, name=CARD.asking.shown)
 
 
+CARDS = {CARD.name: CARD}
+
+
+def load(config, tools):
+    return Scribe(llm.asker(config))
+
+
 def register(monkeypatch):
-    module = ModuleType("scribe")
-    module.CARDS, module.load = {"scribe": CARD}, lambda config, tools: Scribe(llm.asker(config))
-    monkeypatch.setitem(sys.modules, "scribe", module)
-    monkeypatch.setitem(systems.SYSTEMS, "scribe", "scribe")
+    monkeypatch.setitem(systems.SYSTEMS, CARD.name, __name__)

@@ -1,4 +1,4 @@
-"""Fewer tokens: dates once a session, initials with a legend, turns that say the same merged."""
+"""Fewer tokens: dates once a session, initials with a legend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from smartsearch.config import Config
 from smartsearch.output.plain import context
-from smartsearch.rank.compress import initials, legend, merged, writing
+from smartsearch.rank.compress import initials, legend, writing
 from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.types import Hit, Nearby, Scores, Turn
 
@@ -93,35 +93,6 @@ def test_what_is_saved_makes_room_for_more():
     plain, _ = truncate(hits, Config(truncate="fixed", budget=20), LETTERS)
     short, _ = truncate(hits, Config(truncate="fixed", budget=20, compress=("dates",)), LETTERS)
     assert (len(plain), len(short)) == (6, 9)  # 3 words each; 1 for the date and 2 each
-
-
-def test_alike_turns_of_one_speaker_are_merged_into_the_best():
-    first = said("The spare key is under the blue flower pot.")
-    again = said("the spare key is under the blue flower pot!", time="2023-07-01", session="s9")
-    hits = ranked(first, again, said("The spare key is under the blue flower pot.", "Jonas"))
-    kept, dropped = merged(hits)
-    assert [(hit.rank, [t.date for t in hit.also]) for hit in kept] == [(1, ["2023-07-01"]), (3, [])]
-    assert [(d.rank, d.reason) for d in dropped] == [(2, "repeat")]
-    assert block(kept[:1], "repeats")[1].endswith("flower pot. (also 2023-07-01)")
-
-
-@pytest.mark.parametrize("text", ["Yes, thanks a lot!", "Good night"])
-def test_short_turns_are_never_merged(text):
-    assert len(merged(ranked(said(text), said(text)))[0]) == 2
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (
-            "I will be in Lisbon from May 3 to May 9 this year",
-            "I will be in Porto from June 3 to June 9 this year",
-        ),
-        ("My sister Ana works at the hospital", "My brother Rui works at the hospital"),
-    ],
-)
-def test_turns_that_differ_in_a_fact_are_not_alike(one, other):
-    assert len(merged(ranked(said(one), said(other)))[0]) == 2
 
 
 def test_without_measures_nothing_changes():

@@ -284,7 +284,7 @@ typed lift semantic semantic_below semantic_top first likely_turns pool
 dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
 speaker_rank fast candidates cascade colbert_turns wanted truncate budget tokens fill alpha min_score top_k
 order limit compress whole
-qrmem qrmem_scope qrmem_trials graph xmemory xmemory_cap qr_candidates qr_memory qr_dtype
+qrmem qrmem_scope qrmem_trials xmemory xmemory_cap qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_ratio memorag_context threads timeout
 """
 

@@ -143,9 +143,8 @@ class Searcher:
         A question is a text, whose number is its id, or a dictionary as a line of a file has it. One that
         cannot be answered becomes a record with `error`. Raises ModelError, ConfigError, UsageError.
         """
-        asked = batch.asked_with(self._config, self._paths, self._written.told)
-        for outcome in batch.run(map(_line, questions, count(1)), self._answer, batch.Done()):
-            yield orjson.loads(record.dumps(record.outcome(outcome, self._config, batch.changes(asked))))
+        for outcome in batch.run(map(_line, questions, count(1)), self._answer):
+            yield orjson.loads(record.dumps(record.outcome(outcome, self._config)))
 
     def _answer(self, question: Question) -> types.Result:
         return self._found(question, self._config)

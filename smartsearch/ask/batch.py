@@ -1,18 +1,15 @@
-"""Many questions, one after the other: lines in, outcomes out in the same order, resumable."""
+"""Many questions, one after the other: lines in, outcomes out in the same order."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import orjson
 
 from smartsearch.config import FIELDS, Config, names
 from smartsearch.errors import (
@@ -21,7 +18,6 @@ from smartsearch.errors import (
     ModelError,
     SmartsearchError,
     UsageError,
-    listed,
     unexpected,
 )
 from smartsearch.transcripts.filters import NAMES, SWITCHES, Filters
@@ -50,26 +46,6 @@ class Question:
     text: str
     paths: tuple[str, ...] = ()
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass
-class Done:
-    """What an earlier run left in its output: what was asked, by id or else by line, and failures.
-
-    `settings` are the settings it asked with, each with the first line that has it.
-    """
-
-    ids: dict[Identity, str] = field(default_factory=dict)
-    lines: dict[int, str] = field(default_factory=dict)
-    settings: dict[str, int] = field(default_factory=dict)
-    failed: int = 0
-
-    def __len__(self) -> int:
-        return len(self.ids) + len(self.lines)
-
-    def asked(self, identity: Identity | None, line: int) -> str:
-        """The hashes of what was asked (several for an id that came again); empty if nothing was."""
-        return self.lines.get(line, "") if identity is None else self.ids.get(identity, "")
 
 
 @contextmanager
@@ -130,21 +106,11 @@ def worded(raw: bytes, number: int) -> bytes:
     return json.dumps({"id": number, "question": text}).encode()
 
 
-def run(lines: Iterable[bytes], ask: Callable[[Question], Result], done: Done) -> Iterator[Answered]:
-    """One outcome a line, in order; blank lines and those already `done` give none.
+def run(lines: Iterable[bytes], ask: Callable[[Question], Result]) -> Iterator[Answered]:
+    """One outcome a line, in order; a blank line gives none.
 
     A line that cannot be read or answered becomes an error and the run goes on. Raises only what
     every line would meet: a missing model, an unusable setting.
-    """
-    for number, raw, twice in waiting(lines, done):
-        now = Answered(twice[0], number, error=again(*twice)) if twice else outcome(raw, number, ask)
-        yield replace(now, asked=asked_of(raw))
-
-
-def waiting(lines: Iterable[bytes], done: Done) -> Iterator[tuple[int, bytes, tuple[Identity, int] | None]]:
-    """The lines that are not `done`, by number; a repeated id comes with its first line.
-
-    Raises UsageError at a line that was another question when its id was done.
     """
     seen: dict[Identity, int] = {}
     for number, raw in enumerate(lines, start=1):
@@ -152,17 +118,10 @@ def waiting(lines: Iterable[bytes], done: Done) -> Iterator[tuple[int, bytes, tu
             continue
         identity = identity_in(raw)
         first = number if identity is None else seen.setdefault(identity, number)
-        told = done.asked(identity, number)
-        if told and asked_of(raw) in told:
-            continue
-        if told and identity is not None and first == number:
-            raise UsageError(
-                f"line {number}: what is there under the id {identity!r} answers another question, or one "
-                "over other paths or filters",
-                hint="another id, another --out, or --overwrite",
-                kind="other_run",
-            )
-        yield number, raw, None if identity is None or first == number else (identity, first)
+        if identity is None or first == number:
+            yield outcome(raw, number, ask)
+        else:
+            yield Answered(identity, number, error=again(identity, first))
 
 
 def outcome(
@@ -225,17 +184,6 @@ def identity_in(raw: bytes) -> Identity | None:
         return None
 
 
-def asked_of(raw: bytes) -> str:
-    """A short hash of what a line asks: its question, paths and filters, however they are written."""
-    try:
-        values = values_of(raw)
-        said = {name: values[name] for name in ("question", "paths", *FILTERS) if name in values}
-        raw = json.dumps(said, sort_keys=True).encode()
-    except InputError:
-        raw = raw.strip()
-    return hashlib.blake2b(raw, digest_size=8).hexdigest()
-
-
 def question_of(identity: Identity, line: int, values: dict[str, Any]) -> Question:
     """The question of a line, and where it is to be searched. Raises InputError."""
     text = values.get("question")
@@ -269,33 +217,6 @@ def settings(config: Config) -> dict[str, Any]:
     return told | ({"llm": True} if config.llm else {})  # a run's memories tell which model
 
 
-def asked_with(config: Config, paths: Sequence[str], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """What all questions are asked with, as JSON holds it; `chosen` are the filters and files of options."""
-    said = {name: value for name, value in {**chosen, "paths": paths}.items() if value}
-    told: dict[str, Any] = orjson.loads(orjson.dumps(said | settings(config)))
-    return told
-
-
-_USUAL = asked_with(Config(), (".",), {"input_format": "auto"})
-
-
-def changes(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `asked` that differ from the defaults, for records."""
-    return {name: value for name, value in asked.items() if value != _USUAL.get(name)}
-
-
-def check_settings(done: Done, asked: Mapping[str, Any], out: str) -> None:
-    """Raise UsageError, naming them, where earlier answers were asked with other settings."""
-    for held, line in done.settings.items():
-        differing = list(differences({**_USUAL, **json.loads(held)}, asked))
-        if differing:
-            raise UsageError(
-                listed(f"{out}:{line} was asked with other settings:", *differing),
-                hint="those again, another --out, or --overwrite",
-                kind="other_run",
-            )
-
-
 def differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str = "") -> Iterator[str]:
     """What two runs disagree in, in words; the path of the questions file does not count."""
     for key in dict.fromkeys([*held, *wanted]):
@@ -306,37 +227,13 @@ def differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str =
             yield f"{above}{key} was {json.dumps(one)[:80]}, is {json.dumps(other)[:80]}"
 
 
-_FRONT, _BACK = b'{"id":', b',"asked":{"question":"'
-_ID = re.compile(rb'null|-?\d+|"(?:[^"\\]|\\.)*"')
-_ID_TORN = re.compile(rb'nu?l?|-|"(?:[^"\\]|\\.)*\\?')
+_RECORD = re.compile(rb'\{"id":(?:null|-?\d+|"(?:[^"\\]|\\.)*"),"(?:schema_version|line)":')
 
 
-def is_ours(begin: bytes) -> bool:
-    """Whether bytes begin as a record of `batch` does, even one that is cut off."""
-    if len(begin) <= len(_FRONT):
-        return _FRONT.startswith(begin)
-    rest = begin.removeprefix(_FRONT)
-    found = _ID.match(rest)
-    if rest == begin or found is None:
-        return rest != begin and _ID_TORN.fullmatch(rest) is not None
-    return _BACK.startswith(rest[found.end() :][: len(_BACK)])
-
-
-def done_in(lines: Iterable[bytes]) -> Done:
-    """What records of `batch` say was done. Raises InputError at a line that is not a record."""
-    done = Done()
-    for number, raw in enumerate(lines, start=1):
-        try:
-            record = orjson.loads(raw)
-            asked, failed = record["asked"], "error" in record
-            if not failed and not {"schema_version", "query", "hits"} <= record.keys():
-                raise KeyError("hits")
-            identity, line = record["id"], record["line"] if failed else 0
-            held: dict[Any, str] = done.lines if identity is None else done.ids
-            key = line if identity is None else identity
-            held[key] = f"{held.get(key, '')} {asked['question']}".strip()
-            done.settings.setdefault(json.dumps(asked["settings"], sort_keys=True), number)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"line {number} is not one") from error
-        done.failed += failed
-    return done
+def has_answers(path: Path) -> bool:
+    """Whether a file begins as what `batch` writes: else it may be a transcript."""
+    try:
+        with path.open("rb") as file:
+            return _RECORD.match(file.readline(1 << 12)) is not None
+    except OSError:
+        return False

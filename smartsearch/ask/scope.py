@@ -65,12 +65,6 @@ class Written:
     excludes: tuple[str, ...] = ()
     input_format: str = "auto"
 
-    @property
-    def told(self) -> dict[str, Any]:
-        """All of it by the names of options."""
-        files = {"glob": self.globs, "exclude": self.excludes, "input_format": self.input_format}
-        return {**self.filters, **files}
-
     def scope(self, paths: Sequence[str] | None, config: Config, own: tuple[str, ...] = ()) -> Scope:
         """What is searched under `paths`, by default the current folder, on the config's day.
 

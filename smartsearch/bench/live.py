@@ -7,9 +7,8 @@ times, and SmartSearch's order must be the grid's.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import isclose, isnan
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from smartsearch import systems
 from smartsearch.bench import grid, presets
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.rivals import Rival, Running
-from smartsearch.bench.scoring import Haystacked, Scored, Scoring
+from smartsearch.bench.scoring import Haystacked, Scoring
 from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.config import MODELS, PRESETS, Config
 from smartsearch.errors import InputError
@@ -122,32 +121,9 @@ def _same(
     expected = ordered(scored, row.retrieval.name, row.ranker, lambda: np.zeros((0, 0), np.float32)).tolist()
     rank = next((hit.rank for hit in result.hits if expected[hit.rank - 1 : hit.rank] != [hit.index]), 0)
     if rank:
-        why, hint = _cause(scored, scoring, row, result, set(expected))
         raise InputError(
             f"{scoring.store.path}: question {question.id}: from rank {rank} on, {row.name} has another "
-            f"order than a search now: {why}",
-            hint=hint,
+            "order than a search now",
+            hint="another --store, if its scores are of another processor; else report it, and --live 0",
             kind="store",
         )
-
-
-def _cause(
-    scored: Scored, scoring: Scoring, row: grid.Row, result: Result, found: Set[int]
-) -> tuple[str, str]:
-    """Why the two orders differ, and a hint: candidates are compared first, then scores."""
-    for hit in result.hits:
-        if hit.index not in found:
-            return f"turn {hit.index} is not among the row's {len(found)} candidates", _OURS
-    for name, _ in row.ranker.scorers:
-        kept = scored.read(row.ranker, row.retrieval.name, name)
-        kept = scoring.uncalibrated(name, kept) if row.ranker.plain else kept
-        for hit in result.hits:
-            value = getattr(hit.scores, name)
-            if value is not None and not isclose(value, kept[hit.index], rel_tol=1e-6):
-                said = f"{name} scores turn {hit.index} {value:.4g} now, {kept[hit.index]:.4g} is kept"
-                hint = "another --store: these scores are of another processor or version of a library"
-                return (said, hint) if not isnan(kept[hit.index]) else (f"{name} read another choice", _OURS)
-    return "candidates and scores are the same", _OURS
-
-
-_OURS = "report it: the row and a search should be one; --live 0 measures without this check"

@@ -1,7 +1,6 @@
-"""Runs rival systems: of the registry by name, any cross-encoder, or a Python file of the user's.
+"""Runs rival systems: of the registry by name, or a Python file of the user's.
 
-`ce:ID` is the usual search with a model off the shelf: BM25 with neighbours and dates, and the cross-encoder
-of that hub id or `./PATH` over its best 100. A file of the user's defines `NAME` and `build(corpus)`, which
+A file of the user's defines `NAME` and `build(corpus)`, which
 returns a function from a question to one score per turn, float, shape (turns,), higher better; all turns are
 ranked by it, ties in corpus order. `qrmem:te` is a system in one of its ways.
 """
@@ -16,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -30,22 +29,15 @@ from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.llm import Spent
-from smartsearch.models import minilm, profiles, store
-from smartsearch.models.loading import Ranker
+from smartsearch.models import minilm
 from smartsearch.models.tools import Tools
 from smartsearch.rank.bm25 import Scorer
-from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
 from smartsearch.systems.base import Asking, Card, Memory, Plan, System, quietly
 from smartsearch.systems.baselines import Plain
 from smartsearch.types import Corpus
-
-SHELF = "ce:"
-"""The beginning of the name of a rival that is a cross-encoder."""
-RERANKED = 100
-"""The number of BM25's best turns that it reads."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +68,7 @@ def load(names: Sequence[str], *, llm: bool = False, config: Config | None = Non
     `config` were trained.
 
     Raises UsageError for a name or file there is not and for two rivals called the same, InputError for a
-    file without a rival, SmartsearchError (kind "package") where a package is missing. A cross-encoder
-    (`ce:ID`) is looked for when it is opened.
+    file without a rival, SmartsearchError (kind "package") where a package is missing.
     """
     rivals = [_rival(name, llm, config or Config()) for name in dict.fromkeys(names)]
     if llm and not any(systems.card(name.partition(":")[0]).llm for name in names if name in systems.SYSTEMS):
@@ -200,8 +191,6 @@ def _noted(notes: Path, of: str) -> Ingest | None:
 
 
 def _rival(name: str, llm: bool, config: Config) -> Rival:
-    if name.startswith(SHELF):
-        return Rival(name, partial(_reranked, name))
     return _own(name) if name.endswith(".py") else _registered(name, llm, config)
 
 
@@ -261,34 +250,6 @@ def _code(system: System) -> str:
         return inspect.getsource(sys.modules[name])
     files = sorted(path for folder in sys.modules[package].__path__ for path in Path(folder).glob("*.py"))
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
-
-
-def _reranked(name: str, config: Config, _tools: Tools) -> System:
-    """BM25's best RERANKED turns by the cross-encoder that `name` names, the others behind them.
-
-    Raises ModelError where it is not on this machine or no reranker, SmartsearchError without the packages.
-    """
-    model = name.removeprefix(SHELF)
-    refs = profiles.profile_of(replace(config, crossencoder=model))
-    ranker = Ranker("ce", refs["crossencoder"], config.cores, 0)
-    folder = ranker.check()
-
-    def build(corpus: Corpus) -> Scorer:
-        lexical = baselines.bm25_date(corpus)
-
-        def score(question: str) -> NDArray[np.float64]:
-            order = np.argsort(-lexical(question), kind="stable")
-            scores = np.empty(len(order))
-            scores[order] = -np.arange(1.0, len(order) + 1)
-            best = order[:RERANKED]
-            scores[best] = ranker.scorer(question, scored_texts(corpus, best.tolist()))
-            return scores
-
-        return score
-
-    revision = store.info("crossencoder", refs["crossencoder"], folder).revision
-    about = f"the cross-encoder {model} over the best {RERANKED} of BM25 with neighbours and dates"
-    return Plain(Card(name, about), _checked(name, build), digest(model, revision))
 
 
 def _own(name: str) -> Rival:

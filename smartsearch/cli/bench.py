@@ -79,7 +79,7 @@ class GridOptions:
     rival: str | None = option(
         GRID,
         "Other systems in the same run: names, also one of its ways (qrmem:te), all plain ones (all), of "
-        "these what can run here (installed), a cross-encoder (ce:ID), your .py file.",
+        "these what can run here (installed), your .py file.",
         "--rival",
         "--system",
         metavar="NAMES",

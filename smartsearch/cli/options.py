@@ -151,12 +151,6 @@ def head_option() -> Any:
     return option(FILTERS, said, "--head", metavar="HEAD")
 
 
-def pager_option() -> Any:
-    """`--pager/--no-pager`: the same in every command whose output can be long."""
-    said = "On a terminal, show what is longer than the screen in $SMARTSEARCH_PAGER, $PAGER or less."
-    return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
-
-
 _COMPLETED = {
     "profile": _profiles,
     "rank": lambda: [",".join(RANKERS), *RANKERS, "none"],
@@ -333,7 +327,7 @@ class OutputOptions:
 
     format: str | None = option(
         OUTPUT,
-        "What is printed; html is a page for a browser, graphml the graph of --system qrmem.",
+        "What is printed; html is a page for a browser.",
         "--format",
         choices=tuple(FORMATS),
         show_default="text",
@@ -347,14 +341,13 @@ class OutputOptions:
     around: int | None = context("Turns of context on both sides.", "--context", "-C")
     explain: bool = option(
         OUTPUT,
-        "Also show terms, hops, scores, the cut, timing and models: tables on a terminal.",
+        "Also show terms, hops, scores, the cut, timing and models.",
         "--explain",
         default=False,
     )
     strict: bool = option(OUTPUT, "Exit with 1 where the answer is weak, too.", "--strict", default=False)
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
-    pager: bool = pager_option()
 
     def view(self, *, few: bool = False) -> View:
         """How the answer is to be shown; with `few` a terminal gets the best few.
@@ -372,7 +365,6 @@ class OutputOptions:
             files=self.files_with_matches,
             color=self.color,
             hyperlinks=self.hyperlinks,
-            pager=self.pager,
             asked=any(n is not None for n in (self.before, self.after, self.around)),
             few=few,
         )
@@ -480,7 +472,7 @@ USED = (
         "since",
         "until",
     ),
-    *("speaker", "only_speaker", "conversation", "glob", "out", "resume", "overwrite", "workers", "model"),
+    *("speaker", "only_speaker", "conversation", "glob", "out", "overwrite", "workers", "model"),
     "show_prompt",
 )
 """The options that `--help` lists of a command that has many; `--help-all` lists them all."""

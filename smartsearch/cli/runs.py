@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,7 @@ from types import FrameType
 
 from smartsearch.ask import batch
 from smartsearch.ask.runs import manifest, plan, pool
-from smartsearch.ask.runs.folder import RunFolder, is_run
+from smartsearch.ask.runs.folder import RunFolder
 from smartsearch.ask.runs.manifest import Json, Session
 from smartsearch.ask.runs.remote import storage
 from smartsearch.ask.runs.run import Engine, Shift
@@ -22,9 +22,9 @@ from smartsearch.ask.runs.storage import is_uri, shown
 from smartsearch.ask.runs.types import Setup
 from smartsearch.cli.options import FilterOptions, RunOptions
 from smartsearch.config import Config
-from smartsearch.errors import ExitCode, InputError, UsageError
+from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
-from smartsearch.runtime import extras, outputs
+from smartsearch.runtime import extras
 from smartsearch.transcripts.files import Selection, require
 
 LOADER = Setup.loader
@@ -40,12 +40,8 @@ def run(
     config: Config,
     *,
     progress: bool,
-    overwrite: bool = False,
 ) -> int:
-    """Answer one shard of `questions` into the folder `out`, or go on with it. Returns the exit code.
-
-    To `overwrite` it, that is done in a folder beside, `.new` behind its name, which is put there at the end.
-    """
+    """Answer one shard of `questions` into the folder `out`, or go on with it. Returns the exit code."""
     if questions == "-" or "-" in (paths or ()):
         raise UsageError(
             "a run folder needs files: standard input cannot be read again",
@@ -54,19 +50,16 @@ def run(
     for uri in filter(is_uri, (questions, out, *(paths or ()))):
         extras.require("batch", shown(uri))
     shard = plan.Shard.parse(options.shard)
-    place = _place(out, shard) if overwrite else None
-    beside = f"{place.path}.new" if place else out
-    folder = RunFolder(beside, shard, parquet=options.out_format == "parquet")
+    folder = RunFolder(out, shard, parquet=options.out_format == "parquet")
     config = replace(config, now=config.now or folder.now or date.today().isoformat())
-    own = tuple(os.path.realpath(name) for name in (out, beside, questions) if not is_uri(name))
+    own = tuple(os.path.realpath(name) for name in (out, questions) if not is_uri(name))
     Selection(own=own).refuse_own([path for path in paths or () if not is_uri(path)])
     source = filters.written.scope(paths, config, own)
     require([path for path in source.paths if not is_uri(path)])
     setup = Setup(config, source, filters.written, str(Path.cwd()), options.stall, LOADER)
     from smartsearch.models.profiles import fingerprints
 
-    former = RunFolder(str(place.path), shard).alone() if place and place.path.is_dir() else nullcontext()
-    with _fetched(questions) as file, former, folder.alone(), _terminated():
+    with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
         if planned.questions.text:
             stream.talk(f"{shown(questions)}: {batch.TEXT}")
@@ -80,20 +73,7 @@ def run(
         else:
             whole = _worked(shift, engine, progress=progress)
             stream.talk(f"{_said(whole)}; {shown(out)}")
-    if place:
-        if not whole["counts"]["answered"]:
-            hint = f"see {beside}"
-            raise InputError(f"no question was answered; {out} stays as it was", hint=hint, kind="output")
-        place.settle(Path(beside))
     return _code(whole)
-
-
-def _place(out: str, shard: plan.Shard) -> outputs.Place:
-    """The run that is to be overwritten. Raises UsageError where it cannot be as a whole."""
-    if is_uri(out) or shard.of > 1:
-        said = "--overwrite replaces a whole run on this machine: no URI, no shard"
-        raise UsageError(said, hint="another --out, or remove that run")
-    return outputs.Place(Path(out), overwrite=True, ours=is_run)
 
 
 def _worked(shift: Shift, engine: Engine, *, progress: bool) -> Json:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
 
 import typer
 
@@ -63,7 +63,7 @@ BATCH_EXAMPLES = """Examples:
 
 smartsearch batch questions.jsonl chats/ > answers.jsonl
 
-smartsearch batch questions.jsonl chats/ --out answers.jsonl --resume
+smartsearch batch questions.jsonl chats/ --out answers.jsonl
 
 smartsearch batch questions.jsonl chats/ --out run/ --workers 8
 """
@@ -85,7 +85,7 @@ def query(
     question, paths = fixed.asked(question, paths or [])
     view = out.view(few=not (search.sets("limit") or fixed))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
-    config = replace(_with_graph(config, view.format), limit=view.most(config.limit), wanted=view.wanted)
+    config = replace(config, limit=view.most(config.limit), wanted=view.wanted)
     found = searched(question, paths, config, filters, view, progress)
     missed = out.strict and found.result.weak
     numbered = show.show(found.result, found.around, config, replace(view, none=missed and view.files))
@@ -162,18 +162,6 @@ def answered(
     return found
 
 
-def _with_graph(config: Config, format: str) -> Config:
-    """The config with which an answer has its graph, where the format shows one and the system makes one.
-
-    Raises UsageError where it makes none and the format is that of graphs."""
-    makes = systems.card(config.system).graph
-    if format == "graphml" and not makes:
-        makers = ", ".join(name for name in systems.SYSTEMS if systems.card(name).graph)
-        hint = f"--format graphml goes with --system {makers}"
-        raise UsageError(f"--system {config.system} makes no graph", hint=hint)
-    return replace(config, graph=makes and format in ("graphml", "html"))
-
-
 def batch_command(
     questions: Annotated[
         str,
@@ -194,21 +182,14 @@ def batch_command(
             "-o",
             help=without_markup(
                 "Write the records to this file, such as answers.jsonl; or to a run folder: any name that "
-                f"has no such ending, or a URI such as s3://bucket/run, which {needs('batch')}."
+                f"has no such ending, or a URI such as s3://bucket/run, which {needs('batch')}. The same "
+                "command goes on with a run folder."
             ),
             metavar="FILE|FOLDER",
             show_default="stdout",
             rich_help_panel="Output",
         ),
     ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Skip ids that --out holds already, and go on; a run folder always does.",
-            rich_help_panel="Output",
-        ),
-    ] = False,
     overwrite: Overwrite = False,
     *,
     search: SearchOptions,
@@ -224,17 +205,16 @@ def batch_command(
     "since", "until", "now", "speaker", "only_speaker", "role".
     """
     out = None if out == "-" else out
-    if out is None and (resume or overwrite):
-        flag = "--resume" if resume else "--overwrite"
-        raise UsageError(f"{flag} needs --out", hint=f"--out answers.jsonl {flag}")
+    if out is None and overwrite:
+        raise UsageError("--overwrite needs --out", hint="--out answers.jsonl --overwrite")
     config = consent.ready(search.config(), yes=agreed.yes, asks=False)
     if out is not None and _is_folder(out):
         from smartsearch.cli import runs as runs_cli
 
+        if overwrite:
+            raise UsageError("a run folder is not overwritten", hint="another --out, or remove that folder")
         wanted = progress.progress == "auto"
-        return runs_cli.run(
-            questions, paths, out, folder, filters, config, progress=wanted, overwrite=overwrite
-        )
+        return runs_cli.run(questions, paths, out, folder, filters, config, progress=wanted)
     if folder != RunOptions():
         raise UsageError(
             "the options of a run folder need one: --out is " + (f"the file {out}" if out else "not given"),
@@ -246,19 +226,17 @@ def batch_command(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"
         )
     require(source.paths)
-    asking = _Asking(questions, paths, source, config, filters, progress)
+    asking = _Asking(questions, source, config, filters, progress)
     if out is None:
-        return asking.all(batch.Done(), lambda value: stream.write([record.dumps(value)], masked=True), None)
-    named = [questions, *(paths or [])]
-    if Path(out).exists() and any(Path(name).is_file() and Path(out).samefile(name) for name in named):
-        raise UsageError(f"--out {out} is one of the inputs", hint="another file")
-    asking.resumed = resume
+        return asking.all(lambda value: stream.write([record.dumps(value)], masked=True), None)
     from smartsearch.runtime import outputs
 
-    with outputs.Lines(Path(out), batch.done_in, batch.is_ours, resume=resume, overwrite=overwrite) as lines:
-        batch.check_settings(lines.held, asking.asked, str(lines.path if overwrite else out))
-        lines.spare([*source.paths, questions])
-        return asking.all(lines.held, lambda value: lines.put(record.dumps(value).encode()), lines)
+    place = outputs.Place(Path(out), overwrite=overwrite)
+    if place.beside and not batch.has_answers(place.path):
+        said = f"{out} holds something else than answers, which is not overwritten"
+        raise UsageError(said, hint="another --out", kind=outputs.EXISTS)
+    with place.lines() as put:
+        return asking.all(lambda value: put(record.dumps(value).encode()), place)
 
 
 @dataclass
@@ -266,39 +244,21 @@ class _Asking:
     """The questions of a batch, answered line by line in this process."""
 
     questions: str
-    paths: Sequence[str] | None
     source: Scope
     config: Config
     filters: FilterOptions
     progress: TalkOptions
-    resumed: bool = False
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """The settings of all questions, masked if the answers are."""
-        asked = batch.asked_with(self.config, self.paths or (".",), self.filters.written.told)
-        if self.config.redact:
-            from smartsearch.text.redact import Together
-
-            return dict(Together(asked).of(asked))
-        return asked
-
-    def all(
-        self, done: batch.Done, put: Callable[[record.Json], None], out: outputs.Lines[batch.Done] | None
-    ) -> int:
+    def all(self, put: Callable[[record.Json], None], out: outputs.Place | None) -> int:
         """Give each record to `put`; the exit code."""
         questions, source, config, quiet = self.questions, self.source, self.config, self.progress.quiet
         tell, agree = saying(config, quiet=quiet), consent.agreeing(config, many=True)
         library = Library(_standard_input(source.paths))
         door = Door(loading(config, quiet=quiet), library, tell, agree)
         complained: set[str] = set()
-        spared: set[tuple[str, ...]] = set()
 
         def answer(question: batch.Question) -> Result:
             own, how = self.filters.written.own(question, source, config)
-            if out is not None and own.paths not in spared:
-                out.spare(own.paths)
-                spared.add(own.paths)
             with deadline(config.timeout):
                 result = door.find(Request(question.text, own, how)).result
             if not quiet:
@@ -307,49 +267,43 @@ class _Asking:
                 show.complain(result, own.paths, complained, of=(f"{question.id}: ", general))
             return result
 
-        if len(done) and questions != "-":
-            with batch.lines(questions, None) as (lines, _, _):
-                for _ in batch.waiting(lines, done):
-                    pass  # before anything is written
-        failed, count, settings = done.failed, len(done), batch.changes(self.asked)
+        failed = count = 0
         said = "standard input" if questions == "-" else questions
         records_scroll_by = out is None and sys.stdout.isatty()
         with batch.lines(questions, _standard_input([questions])) as (lines, total, text):
             if text:
                 stream.talk(f"{said}: {batch.TEXT}")
-            left = None if total is None else max(total - len(done), 0)
             wanted = self.progress.progress == "auto" and not records_scroll_by
             try:
-                with stream.progress(left, wanted=wanted) as step:
-                    for outcome in batch.run(lines, answer, done):
-                        put(record.outcome(outcome, config, settings))
+                with stream.progress(total, wanted=wanted) as step:
+                    for outcome in batch.run(lines, answer):
+                        put(record.outcome(outcome, config))
                         failed += outcome.error is not None
                         count += 1
                         step()
             except KeyboardInterrupt:
                 of = "" if total is None else f" of {total:,}"
-                stream.talk(f"{count:,}{of} done; {self._onwards(out)}")
+                stream.talk(f"{count:,}{of} done; {self._kept(out)}")
                 raise
         if out is not None and out.beside and failed == count:
             why = "every question failed" if count else "there is no question"
-            hint = f"see {out.path}" if count else "questions, one per line"
+            hint = "another --out keeps their errors" if count else "questions, one per line"
             raise InputError(f"{said}: {why}; {out.out} stays as it was", hint=hint, kind="output")
         if failed:
             stream.talk(f"{said}: {failed:,} of {count:,} questions failed; their records hold `error`")
         return ExitCode.ERROR if failed else ExitCode.FOUND
 
-    def _onwards(self, out: outputs.Lines[batch.Done] | None) -> str:
-        """Says how to go on with a batch that was stopped."""
+    def _kept(self, out: outputs.Place | None) -> str:
+        """Says what a batch that was stopped leaves."""
         if out is None:
-            return "with --out answers.jsonl they are kept, and --resume goes on"
-        stays = f"{out.out} stays as it was; " if out.beside else ""
-        return f"{stays}the same command {'' if self.resumed else 'with --resume '}goes on"
+            return "with --out FOLDER they are kept, and the same command goes on"
+        stays = f"{out.out} stays as it was" if out.beside else f"they are in {out.out}"
+        return f"{stays}; with --out FOLDER the same command goes on"
 
 
 def _own(questions: str, out: str | None) -> tuple[str, ...]:
     """The real paths of a batch's own files."""
-    named = (questions, out, f"{os.path.realpath(out)}.new" if out else None)
-    return tuple(os.path.realpath(name) for name in named if name not in (None, "-"))
+    return tuple(os.path.realpath(name) for name in (questions, out) if name not in (None, "-"))
 
 
 def _is_folder(out: str) -> bool:

@@ -20,7 +20,6 @@ from smartsearch.cli.options import (
     hyperlinks_option,
     input_format_option,
     option,
-    pager_option,
     setting,
 )
 from smartsearch.config import build
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from smartsearch.transcripts.large.lines import MessageLines
     from smartsearch.types import Corpus, Skipped, Turn
 
-FORMATS = ("text", "json", "md", "context")
+FORMATS = ("text", "json", "context")
 AROUND = 5
 """Turns shown on each side where nothing is said: about a screen of a chat."""
 REACH = 2000
@@ -91,7 +90,6 @@ class ShowOptions:
     quiet: bool = option(OUTPUT, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
-    pager: bool = pager_option()
     redact: bool | None = setting("redact")
     input_format: str = input_format_option()
     fields: str | None = fields_option()
@@ -114,7 +112,6 @@ class ShowOptions:
             self.around if self.after is None else self.after,
             color=self.color,
             hyperlinks=self.hyperlinks,
-            pager=self.pager,
             quiet=self.quiet,
         )
 

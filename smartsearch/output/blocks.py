@@ -71,7 +71,7 @@ def _once(hits: Sequence[Hit]) -> tuple[list[Hit], dict[int, int]]:
     times: dict[int, int] = {}
     for hit in hits:
         same = first.setdefault((fold(hit.turn.speaker), " ".join(fold(hit.turn.said).split())), hit)
-        times[id(same)] = times.get(id(same), 0) + 1 + len(hit.also)
+        times[id(same)] = times.get(id(same), 0) + 1
     return list(first.values()), times
 
 

@@ -146,7 +146,6 @@ class Hit(Place):
     ]
     scores: Scores
     why: Why
-    also: NotRequired[Annotated[list[Place], "turns that say nearly the same (`--compress repeats`)"]]
     met: NotRequired[Annotated[list[Met], "with `--explain`: what stands in it for words of the question"]]
     context: NotRequired[Annotated[Context, "with `-A`, `-B` or `-C`"]]
 
@@ -155,7 +154,7 @@ class DroppedHit(Place):
     """A turn that the cut left out."""
 
     rank: int
-    reason: Annotated[str, "`top_k`, `tau`, `budget` or `repeat`"]
+    reason: Annotated[str, "`top_k`, `tau` or `budget`"]
     scores: Scores
 
 
@@ -245,18 +244,10 @@ class Error(TypedDict):
     error: Fault
 
 
-class Asked(TypedDict):
-    """What a line asked; `--resume` finds its answer by it."""
-
-    question: Annotated[str, "a hash of its question, paths and filters"]
-    settings: Annotated[dict[str, Any], "those that are not as by default"]
-
-
 class Answered(Query):
     """A line of `batch` that was answered: the record of `query`, and the line that it answers."""
 
     id: str | int
-    asked: NotRequired[Annotated[Asked, "not in a run folder's records"]]
     line: NotRequired[Annotated[int, "in a run folder: its line, from 1"]]
 
 
@@ -264,7 +255,6 @@ class Failed(Error):
     """A line of `batch` that was not answered."""
 
     id: Annotated[str | int | None, "null where its line has none"]
-    asked: NotRequired[Asked]
     line: Annotated[int, "its line in the file of questions, from 1"]
 
 

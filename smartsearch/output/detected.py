@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smartsearch.output import pager, record, stream
+from smartsearch.output import record, stream
 from smartsearch.output.opened import days, people
 from smartsearch.output.plain import aligned, counted, one_line, shown_path
 from smartsearch.transcripts.outline import Span
@@ -53,8 +53,7 @@ def show_formats(formats: Sequence[Format], *, as_json: bool) -> None:
     if as_json:
         stream.write_json(record.table("formats", [_format(one) for one in formats]))
     elif sys.stdout.isatty():
-        with pager.paged():
-            stream.write(_wrapped(formats))
+        stream.write(_wrapped(formats))
     else:
         rows = [(f.name, ", ".join(f.extensions), _described(f), f.how) for f in formats]
         stream.write(aligned([("name", "extensions", "description", "how"), *rows]))

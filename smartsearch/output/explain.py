@@ -1,18 +1,14 @@
-"""Says what each stage did, for `--explain`: as lines for a pipe, as tables for a terminal."""
+"""Says what each stage did, for `--explain`: as facts, and these as lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from smartsearch.config import Config
 from smartsearch.output.plain import aligned, one_line, where
 from smartsearch.output.record import budget
-from smartsearch.types import STAGES, Dropped, Graph, Hit, Met, Result, Scores, Term
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from smartsearch.types import STAGES, Dropped, Hit, Met, Result, Scores, Term
 
 SHOWN_DROPS = 10
 """Dropped turns that are listed by name; JSON lists them all."""
@@ -42,7 +38,6 @@ def _facts(answer: Result, config: Config) -> Iterator[Facts]:
         for h in trace.hops
     ]
     yield Facts("hops", [("hop", "kind", "new", "turns", "terms"), *hops] if hops else [], headed=True)
-    yield Facts("graph", _taken(answer.graph) if answer.graph else [], headed=True)
     yield Facts(answer.system, said=", ".join(f"{name} {value}" for name, value in trace.own.items()))
     yield Facts("candidates", said=f"{'about ' if trace.estimates else ''}{trace.candidates}")
     others = tuple(dict.fromkeys(name for hit in answer.hits for name in hit.scores.more))
@@ -73,38 +68,6 @@ def lines(answer: Result, config: Config) -> Iterator[str]:
         else:
             yield f"{one.title}:"
             yield from (f"  {line}" for line in aligned(one.rows))
-
-
-def drawn(answer: Result, config: Config) -> Iterator[RenderableType]:
-    """A table under each title; without colour nothing but text."""
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    for one in facts(answer, config):
-        if one.said:
-            yield Text.assemble((f"{one.title}: ", "bold"), one_line(one.said))
-        else:
-            yield Text(one.title, "bold")
-            table = Table(box=None, show_header=False, pad_edge=False)
-            for place in range(len(one.rows[0])):
-                table.add_column(overflow="fold", no_wrap=place == 0)
-            for number, row in enumerate(one.rows):
-                table.add_row(*map(Text, row), style="dim" if one.headed and not number else "")
-            yield Padding(table, (0, 0, 1, 2))
-
-
-def _taken(graph: Graph) -> list[tuple[str, ...]]:
-    """A row per entity that the walk took, in its order, with the sentences that relate it to others."""
-    taken = sorted((n for n, node in enumerate(graph.nodes) if node.hop), key=lambda n: graph.nodes[n].hop)
-    rows: list[tuple[str, ...]] = [("step", "entity", "segments", "said of it")] if taken else []
-    for n in taken:
-        links = [link for link in graph.links if n in (link.one, link.other)]
-        said = [[link.written] if link.written else [graph.turns[at] for at in link.turns] for link in links]
-        sentences = dict.fromkeys(one_line(turn.rendered) for some in said for turn in some)
-        node = graph.nodes[n]
-        rows.append((str(node.hop), one_line(node.text), f"{node.weight:.0f}", " / ".join(sentences)))
-    return rows
 
 
 def _term(term: Term) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Opened turns, and what transcripts hold: as text, Markdown, a block for a prompt, and JSON. Pure."""
+"""Opened turns, and what transcripts hold: as text, a block for a prompt, and JSON. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 from smartsearch import __version__
 from smartsearch.output import plain, record
 from smartsearch.output.plain import (
-    code,
     counted,
     header,
     one_line,
-    quoted,
     shown_path,
     turn_line,
-    unmarked,
     where,
 )
 from smartsearch.output.record import Json
@@ -93,21 +90,6 @@ def days(span: Span) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def markdown(opened: Opened) -> Iterator[str]:
-    """A heading per session and a quote per turn; the place of a turn asked for is bold."""
-    for n, excerpt in enumerate(opened.excerpts):
-        yield ("\n" if n else "") + f"# {unmarked(header(excerpt.turns[0]))}"
-        for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
-            by = f"**{unmarked(one_line(turn.speaker))}**" if turn.speaker else "**turn**"
-            stamp = f", {unmarked(one_line(turn.time.replace('T', ' ')))}" if turn.time else ""
-            place = f"**{code(where(turn))}**" if asked else code(where(turn))
-            yield f"\n{by}{stamp}, {place}\n"
-            yield quoted(turn.captioned, "")
-    for conversation in opened.conversations:
-        for session in conversation.sessions:
-            yield f"- {code(where(session.start))}: {unmarked(told(conversation, session))}"
-
-
 def context(opened: Opened) -> Iterator[str]:
     """The block for a prompt as in `query`: nearby turns are marked."""
     for n, excerpt in enumerate(opened.excerpts):
@@ -134,7 +116,7 @@ def result(opened: Opened) -> Json:
                 "excerpts": [
                     {
                         "turns": [
-                            {"asked": asked, **whole(turn)}
+                            {"asked": asked, **record.whole(turn)}
                             for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True)
                         ]
                     }
@@ -154,17 +136,6 @@ def result(opened: Opened) -> Json:
         ],
         "skipped": list(map(vars, opened.skipped)),
         "warnings": list(opened.warnings),
-    }
-
-
-def whole(turn: Turn) -> Json:
-    """A turn with its place and all it says."""
-    return {
-        **record.place(turn),
-        "speaker": turn.speaker,
-        "time": turn.time,
-        "text": turn.text,
-        **({"caption": turn.caption} if turn.caption else {}),
     }
 
 

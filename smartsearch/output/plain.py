@@ -135,7 +135,6 @@ def context(
 
     if weak:
         yield f"# {weak}"
-    also = {id(hit.shown): hit.also for hit in hits if hit.also}
     sessions: dict[tuple[str, str, str], dict[int, tuple[Turn, bool]]] = {}
     for hit, around in zip(hits, nearby, strict=True):
         turns = sessions.setdefault((hit.turn.path, hit.turn.conversation, hit.turn.session), {})
@@ -162,7 +161,7 @@ def context(
                 date = turn.date
                 yield f"[{date}]" if date else "[no date]"
             said = in_block(short.line(turn), stamped=bool(turn.time) and not short.dates)
-            yield (said if own else f"(nearby) {said}") + _also(also.get(id(turn), ()))
+            yield said if own else f"(nearby) {said}"
 
 
 _OURS = re.compile(r"\s*[#(\[\\]")
@@ -176,12 +175,6 @@ def in_block(rendered: str, *, stamped: bool) -> str:
     said = safe(rendered).replace("\n", "\n  ")
     ours = not stamped and _OURS.match(unicodedata.normalize("NFKC", said[:80]))
     return f"\\{said}" if ours else said
-
-
-def _also(turns: Sequence[Turn]) -> str:
-    """` (also 2023-06-01, 2023-07-02)`: when else nearly the same was said."""
-    named = [turn.date or where(turn) for turn in turns]
-    return f" (also {', '.join(dict.fromkeys(named))})" if named else ""
 
 
 def header(turn: Turn) -> str:
@@ -210,9 +203,9 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
             yield "   >\n" + quoted(f"(nearby) {other.rendered}")
 
 
-def quoted(text: str, indent: str = "   ") -> str:
-    """`text` as a Markdown quote, by default inside a list item."""
-    return "\n".join(f"{indent}> {line}" for line in unmarked(safe(text)).split("\n"))
+def quoted(text: str) -> str:
+    """`text` as a Markdown quote inside a list item."""
+    return "\n".join(f"   > {line}" for line in unmarked(safe(text)).split("\n"))
 
 
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?])|(?<=!)\[|(?<=\])[(:]")

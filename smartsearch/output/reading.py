@@ -9,7 +9,7 @@ from itertools import groupby
 from rich.text import Text
 
 from smartsearch.output import opened as words
-from smartsearch.output import pager, stream, terminal
+from smartsearch.output import stream, terminal
 from smartsearch.output.opened import Opened
 from smartsearch.output.plain import counted, header, one_line, seen, shown_path, where
 from smartsearch.output.show import NOTES, View, left_out, link_template
@@ -23,8 +23,7 @@ INDENT = "  "
 
 def show(found: Opened, view: View) -> None:
     """Print what was opened, in the format asked for; what was missing or went wrong to standard error."""
-    with pager.paged(view.pager):
-        _print(found, view)
+    _print(found, view)
     for lost in found.missing:
         near = "" if lost.nearest is None else f"; the nearest is {where(lost.nearest)}"
         stream.talk(f"{one_line(lost.place)}: {lost.reason}{near}")
@@ -35,8 +34,6 @@ def show(found: Opened, view: View) -> None:
 def _print(found: Opened, view: View) -> None:
     if view.format == "json":
         stream.write_json(words.result(found))
-    elif view.format == "md":
-        stream.write(words.markdown(found))
     elif view.format == "context":
         stream.write(words.context(found))
     elif not sys.stdout.isatty() and not stream.coloured(view.color) and not stream.linked(view.hyperlinks):

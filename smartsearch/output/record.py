@@ -78,13 +78,11 @@ def error(failure: SmartsearchError) -> Json:
     }
 
 
-def outcome(done: Answered, config: Config, settings: Json | None = None) -> Json:
+def outcome(done: Answered, config: Config) -> Json:
     """One line of a batch: the record `query` gives with its `id` in front, or an error with its line.
 
-    With `settings`, those that are not as by default, it says what was asked, so that a later run can tell.
-    Masked if the config says so, but for the id and what was asked: by them a run goes on.
+    Masked if the config says so, but for the id: by it a run goes on.
     """
-    asked = {} if settings is None else {"asked": {"question": done.asked, "settings": settings}}
     told = {"line": done.line, **error(done.error)} if done.error else {}
     if done.result is not None:
         told = result(done.result, config)
@@ -92,7 +90,7 @@ def outcome(done: Answered, config: Config, settings: Json | None = None) -> Jso
         from smartsearch.text.redact import Together
 
         told = Together(told).of(told)
-    return {"id": done.id, **asked, **told}
+    return {"id": done.id, **told}
 
 
 def budget(cut: Budget, config: Config) -> Json:
@@ -123,16 +121,11 @@ def hit(found: Hit, nearby: Nearby | None = None) -> Json:
     turn = found.turn
     record: Json = {
         "rank": found.rank,
-        **place(turn),
-        "speaker": turn.speaker,
-        "time": turn.time,
-        "text": turn.text,
-        **({"caption": turn.caption} if turn.caption else {}),
+        **whole(turn),
         **_excerpt(found),
         **({"reply": neighbour(found.reply.turn) | _excerpt(found.reply)} if found.reply else {}),
         "scores": scores(found.scores),
         "why": {"terms": [term(t) for t in found.terms], "hop": found.hop},
-        **({"also": [place(t) for t in found.also]} if found.also else {}),
         **({"met": [vars(one) | {"cosine": _round(one.cosine)} for one in found.met]} if found.met else {}),
     }
     if nearby is not None:
@@ -161,12 +154,18 @@ def place(turn: Turn) -> Json:
     }
 
 
+def whole(turn: Turn) -> Json:
+    """A turn with its place and all it says."""
+    return {**place(turn), **_said(turn)}
+
+
 def neighbour(turn: Turn) -> Json:
     """A turn shown as context of a hit in the same session of the same file."""
+    return {"line": turn.line, "pointer": turn.pointer, "turn": turn.turn, **_said(turn)}
+
+
+def _said(turn: Turn) -> Json:
     return {
-        "line": turn.line,
-        "pointer": turn.pointer,
-        "turn": turn.turn,
         "speaker": turn.speaker,
         "time": turn.time,
         "text": turn.text,

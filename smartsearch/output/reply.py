@@ -168,7 +168,7 @@ def unanswered(of: Searched) -> record.Json:
 def _record(prompt: Prompt, reply: Reply, endpoint: Endpoint, cited: Cited, of: Searched) -> record.Json:
     """The record of an answer: `sent.tokens` is our estimate, `usage` the server's count."""
     turns = prompt.turns
-    places = [{"n": n, **record.place(turns[n - 1]), **record.neighbour(turns[n - 1])} for n in cited.known]
+    places = [{"n": n, **record.whole(turns[n - 1])} for n in cited.known]
     return {
         **unanswered(of),
         "answer": reply.text,

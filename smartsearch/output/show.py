@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from smartsearch.output import masking, pager, plain, record, stream
+from smartsearch.output import masking, plain, record, stream
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -43,7 +43,6 @@ class View:
     files: bool = False
     color: str = "auto"
     hyperlinks: str = "auto"
-    pager: bool = True
     quiet: bool = False
     named: tuple[str, ...] = ()
     """Paths as typed: a fault of one of these is reported by itself."""
@@ -78,16 +77,14 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     Returns the hits that a screen has numbered, by number; none in a pipe.
     """
     numbered: list[Hit] = []
-    fits = view.format == "html" or (view.few and view.screen and not view.explain)
-    with pager.paged(view.pager and not fits):
-        if view.none:
-            pass
-        elif view.screen:
-            numbered = _screen(answer, around, view)
-        else:
-            FORMATS[view.format](answer, around, config, view)
-        if view.explain and view.format not in WHOLE:
-            _explain(answer, config, view)
+    if view.none:
+        pass
+    elif view.screen:
+        numbered = _screen(answer, around, view)
+    else:
+        FORMATS[view.format](answer, around, config, view)
+    if view.explain and view.format not in WHOLE:
+        _explain(answer, config, view)
     if not view.quiet:
         if view.screen and not answer.hits:
             stream.talk(f"nothing found for {answer.query!r}")
@@ -133,12 +130,6 @@ def _html(answer: Result, around: Sequence[Nearby], config: Config, _view: View)
         stream.talk("this is a page for a browser: > answer.html keeps it")
 
 
-def _graphml(answer: Result, _around: Sequence[Nearby], _config: Config, _view: View) -> None:
-    from smartsearch.output import graph
-
-    stream.write([graph.graphml(answer)], masked=True)
-
-
 def complain(
     answer: Result,
     named: Sequence[str] = (),
@@ -177,16 +168,11 @@ def left_out(skipped: Sequence[Skipped], named: Sequence[str]) -> Iterator[str]:
 
 
 def _explain(answer: Result, config: Config, view: View) -> None:
-    """The facts as tables on a terminal, else as lines that begin with `# `."""
+    """The facts, a line each; below text in a pipe and other formats they begin with `# `."""
     from smartsearch.output import explain
 
-    if not (sys.stdout.isatty() and view.format == "text"):
-        stream.write(f"# {line}" for line in explain.lines(answer, config))
-        return
-    from smartsearch.output import terminal
-
-    screen = terminal.console(colour=stream.coloured(view.color))
-    _draw(screen, explain.drawn(answer, config))
+    mark = "" if sys.stdout.isatty() and view.format == "text" else "# "
+    stream.write(f"{mark}{line}" for line in explain.lines(answer, config))
 
 
 def _files(answer: Result, view: View) -> None:
@@ -236,10 +222,9 @@ FORMATS = {
     "md": _markdown,
     "context": _context,
     "html": _html,
-    "graphml": _graphml,
 }
 """The printer of each format of `--format`. A new format is a line here."""
-WHOLE = ("json", "jsonl", "html", "graphml")
+WHOLE = ("json", "jsonl", "html")
 """Formats that programs read: no line of `--explain` follows."""
 
 

@@ -1,7 +1,7 @@
 """Fewer tokens for the same turns: what every turn of a session repeats is said once (paper, future work).
 
-Three measures, each by itself: `dates` says a session's date once, `speakers` writes initials and a legend,
-`repeats` merges turns that say nearly the same. Counting and printing both go by `Writing.adding`.
+Two measures, each by itself: `dates` says a session's date once, `speakers` writes initials and a legend.
+Counting and printing both go by `Writing.adding`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from smartsearch.types import Dropped, Hit, Turn
-
-ALIKE = 95.0
-"""Of 100 (rapidfuzz's ratio): from here on two turns say the same."""
-LEAST_WORDS = 5
-"""Shorter turns (`Yes, thanks!`) mean what was said before them, and are never merged."""
-COMPARED = 500
-"""Only so many of the first turns are compared with those before them."""
+from smartsearch.types import Turn
 
 
 def initials(turns: Sequence[Turn]) -> dict[str, str]:
@@ -79,27 +72,3 @@ def legend(short: dict[str, str]) -> str:
 def writing(turns: Sequence[Turn], measures: Sequence[str]) -> Writing:
     """How `turns` are written with these measures; with none, each as it is rendered."""
     return Writing("dates" in measures, initials(turns) if "speakers" in measures else {})
-
-
-def merged(hits: Sequence[Hit]) -> tuple[list[Hit], list[Dropped]]:
-    """The hits without repeats; the better hit of the same speaker names the turns that repeat it."""
-    from rapidfuzz import process
-    from rapidfuzz.fuzz import ratio
-
-    kept: list[Hit] = []
-    said: dict[str, list[tuple[int, str]]] = {}
-    dropped: list[Dropped] = []
-    for hit in hits:
-        text = " ".join(hit.turn.said.casefold().split())
-        before = said.setdefault(hit.turn.speaker, [])
-        if len(kept) < COMPARED and text.count(" ") + 1 >= LEAST_WORDS:
-            texts = [other for _, other in before]
-            found = process.extractOne(text, texts, scorer=ratio, score_cutoff=ALIKE, processor=None)
-            if found:
-                at = before[found[2]][0]
-                kept[at] = replace(kept[at], also=(*kept[at].also, hit.turn))
-                dropped.append(Dropped(hit.rank, "repeat", hit.turn, hit.scores))
-                continue
-            before.append((len(kept), text))
-        kept.append(hit)
-    return kept, dropped

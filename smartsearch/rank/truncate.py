@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from smartsearch.config import Config
-from smartsearch.rank.compress import Writing, merged, writing
+from smartsearch.rank.compress import Writing, writing
 from smartsearch.rank.excerpts import FIRST, GAP, LEAST, LONG, SIZES
 from smartsearch.types import Budget, Dropped, Hit, Turn
 
@@ -50,8 +50,6 @@ def truncate(
     adaptive = config.truncate == "adaptive"
     dropped: list[Dropped] = []
     rest = list(hits)
-    if "repeats" in config.compress:
-        rest, dropped = merged(rest)
     if config.min_score:
         dropped += [_drop(hit, "min_score") for hit in rest if (hit.scores.chance or 0.0) < config.min_score]
         rest = [hit for hit in rest if (hit.scores.chance or 0.0) >= config.min_score]

@@ -1,8 +1,8 @@
 """Writes files and folders to a place that the user names, and loses nothing that is there unasked.
 
-A command continues a file only if every byte of it is ours, under a lock. It refuses any other; `overwrite`
-writes beside it and replaces it at the end. If the file is removed or replaced meanwhile, the command ends
-and says where its work is. Standard output, devices and pipes hold no finished work.
+A command refuses what is there; `overwrite` writes beside it and replaces it at the end. If the place is
+changed meanwhile, the command ends and says where its work is. Standard output, devices and pipes hold no
+finished work.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import re
 import secrets
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Generic, TypeVar
+from typing import TYPE_CHECKING, BinaryIO
 
-from smartsearch.errors import DENIED, InputError, UsageError
+from smartsearch.errors import DENIED, UsageError
 from smartsearch.runtime.private import locked, taken
 
 if TYPE_CHECKING:
@@ -34,13 +32,9 @@ DAY = 86_400.0
 """Seconds after which a temporary file counts as left behind, where locks cannot tell."""
 FORMER = ".former"
 """The end of the name, after a dot, of an old folder until the new one is in its place."""
-_HEAD = 1 << 12
-"""Bytes of a file that tell whether it may be ours at all."""
 _STREAM = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/\w+/fd/\d+")
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
-_OPTIONS = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-
-T = TypeVar("T")
+_NEW_LINES = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
 @contextmanager
@@ -77,27 +71,6 @@ def _state(found: os.stat_result | None) -> tuple[int, ...] | None:
     if found is None or stat.S_ISDIR(found.st_mode):
         return found and (found.st_dev, found.st_ino)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def is_input(found: os.stat_result, inputs: Iterable[str]) -> bool:
-    """Whether a file or folder is one of `inputs`, lies below one or holds one, by whatever name.
-
-    For a name in an archive the archive counts. Hidden entries of folders do not count.
-    """
-    for name in filter(None, inputs):
-        there = next(path for path in (Path(name), *Path(name).absolute().parents) if path.exists())
-        if there != Path(name) and there.is_dir():
-            continue
-        real = Path(os.path.realpath(there))
-        if any(os.path.samestat(found, path.stat()) for path in (real, *real.parents)):
-            return True
-        for folder, below, files in os.walk(real):
-            below[:] = [one for one in below if not one.startswith(".")]
-            for file in (*below, *files):
-                with contextlib.suppress(OSError):
-                    if os.path.samestat(found, Path(folder, file).stat()):
-                        return True
-    return False
 
 
 def temporary(path: str) -> str:
@@ -198,7 +171,7 @@ class Place:
         if (self._ours is None) == stat.S_ISDIR(found.st_mode):
             number = errno.EISDIR if self._ours is None else errno.ENOTDIR
             raise OSError(number, os.strerror(number))
-        if is_input(found, inputs):
+        if any(self.path.is_relative_to(os.path.realpath(name)) for name in filter(None, inputs)):
             raise UsageError(f"{self._name} is one of the inputs", hint=self._hint, kind=EXISTS)
         if not (any(self.path.iterdir()) if self._ours else found.st_size):
             return
@@ -208,6 +181,38 @@ class Place:
         if self._ours and not self._ours(self.path):
             said = f"{self._name} is there and holds something else, which is not overwritten"
             raise UsageError(said, hint=self._hint, kind=EXISTS)
+
+    @property
+    def beside(self) -> bool:
+        """Whether there is a file to be overwritten, beside which its lines lie until they are all there."""
+        return self._before is not None and self._before.st_size > 0
+
+    @contextmanager
+    def lines(self) -> Iterator[Callable[[bytes], None]]:
+        """Yields what writes a line of the file, which is there at once unless it lies `beside`.
+
+        Raises UsageError, as `settle`, "busy" where another process writes to the file, and for what the
+        system refuses in the block.
+        """
+        with (
+            telling(self._name, self._hint),
+            whole(self.path, self.settle) if self.beside else self._new() as file,
+        ):
+
+            def put(line: bytes) -> None:
+                file.write(line + b"\n")
+                file.flush()
+
+            yield put
+
+    def _new(self) -> BinaryIO:
+        if self._stream:
+            return self.path.open("ab")
+        descriptor = taken(self.path, _NEW_LINES)
+        if descriptor is None:
+            hint = "wait for it, or another --out"
+            raise UsageError(f"another process writes to {self._name}", hint=hint, kind="busy")
+        return os.fdopen(descriptor, "ab")
 
     def put(self, data: bytes) -> None:
         """Write the file, whole or not at all. Raises UsageError, as `settle`."""
@@ -304,178 +309,6 @@ def recover(place: Path, ours: Callable[[Path], bool]) -> None:
             shutil.rmtree(former, ignore_errors=True)
         else:
             former.rename(place)
-
-
-class Lines(Generic[T]):
-    """A file of lines that only this process writes while the block runs: a new one, or one continued.
-
-    `read` makes `held` of the whole lines in the file, and raises InputError at one that is not ours; `torn`
-    tells whether bytes begin as our lines do. A last line of ours without its end is cut, to be written anew.
-    With `overwrite` the lines go to NAME.new beside it, which is continued in the same way and replaces the
-    other when the block has ended without an error.
-
-    Entering raises UsageError: "exists" for what is there and is not `resume`d or not ours, "busy" where
-    another process writes to it, "output" where it cannot be written.
-    """
-
-    def __init__(
-        self,
-        out: Path,
-        read: Callable[[Iterable[bytes]], T],
-        torn: Callable[[bytes], bool],
-        *,
-        resume: bool = False,
-        overwrite: bool = False,
-    ) -> None:
-        self.out, self.path, self._read, self._torn = out, out.absolute(), read, torn
-        self._resume, self._stream, self._made = resume, is_stream(out), False
-        self._overwrite = overwrite and not self._stream
-        self._opened: list[BinaryIO] = []
-        self._place: Place | None = None
-        self._foreign: os.stat_result | None = None
-        self.held = read(())
-
-    def __enter__(self) -> Lines[T]:
-        try:
-            with telling(self.out):
-                if self._stream:
-                    self._opened.append(self.out.open("ab"))
-                else:
-                    self._begin()
-        except BaseException:
-            self._close(failed=True)
-            raise
-        return self
-
-    def _begin(self) -> None:
-        real = Path(os.path.realpath(self.path))
-        if not real.parent.is_dir():
-            hint = "make it, or another --out"
-            raise UsageError(f"there is no folder {self.out.parent}", hint=hint, kind="output")
-        if self._overwrite:
-            if _facts(real) is not None:
-                self._take(real)
-                if self._fault(cut=False):
-                    self._foreign = os.fstat(self._opened[-1].fileno())
-            self._place = Place(real, overwrite=True, name=str(self.out))
-            self.path = real.with_name(f"{real.name}.new")
-            self._take(self.path)
-        else:
-            self._take(real)
-        fault = self._fault(cut=self._resume)
-        if fault:
-            hint = f"move {self.path} away" if self._place else "another --out, or --overwrite"
-            raise UsageError(fault, hint=hint, kind=EXISTS)
-        if not self._resume and self._size():
-            if not self._place:
-                hint = "--resume goes on with it, --overwrite begins anew"
-                raise UsageError(f"{self.out} holds an earlier run's answers", hint=hint, kind=EXISTS)
-            self._opened[-1].truncate(0)
-            self.held = self._read(())
-
-    def _take(self, path: Path) -> None:
-        """Open the file at `path`, made if need be, under its lock."""
-        absent = _facts(path) is None
-        descriptor = taken(path, _OPTIONS | os.O_CREAT)
-        if descriptor is None:
-            hint = "wait for it, or another --out"
-            raise UsageError(f"another process writes to {self.out}", hint=hint, kind="busy")
-        self._opened.append(os.fdopen(descriptor, "ab+"))
-        self._made = absent
-
-    def _fault(self, *, cut: bool) -> str:
-        """Why the file is not ours, or "": then `held` is of it, and with `cut` its torn end is cut."""
-        file, size, tail = self._opened[-1], 0, b""
-
-        def lines() -> Iterator[bytes]:
-            nonlocal size, tail
-            for raw in file:
-                if raw.endswith(b"\n"):
-                    size += len(raw)
-                    yield raw
-                else:
-                    tail = raw
-
-        file.seek(0)
-        head = file.read(_HEAD)
-        file.seek(0)
-        try:
-            if head and not self._torn(head):
-                raise InputError("line 1 is not one")
-            self.held = self._read(lines())
-            if tail and not self._torn(tail):
-                raise InputError("its last line is not one, and has no end")
-        except InputError as error:
-            name = self.path if self._place else self.out
-            return f"{name} is there and holds something else than answers: {error.message}"
-        if tail and cut:
-            file.truncate(size)
-        return ""
-
-    @property
-    def beside(self) -> bool:
-        """Whether the lines go to another file until they are all there."""
-        return self._place is not None
-
-    def _size(self) -> int:
-        return os.fstat(self._opened[-1].fileno()).st_size
-
-    def spare(self, inputs: Iterable[str]) -> None:
-        """Raise UsageError if the file to be overwritten is not ours and is one of the inputs."""
-        if self._foreign is not None and is_input(self._foreign, inputs):
-            hint = "another --out: of what is read only earlier answers are overwritten"
-            raise UsageError(f"--out {self.out} is one of the inputs", hint=hint, kind=EXISTS)
-
-    def put(self, line: bytes) -> None:
-        """Write a line and flush it. Raises UsageError where it cannot be written."""
-        with telling(self.out):
-            self._stay()
-            self._opened[-1].write(line + b"\n")
-            self._opened[-1].flush()
-
-    def _stay(self) -> None:
-        """Raise UsageError if the path leads to another file now; it says where this one's lines are."""
-        now, file = _facts(self.path), self._opened[-1]
-        if self._stream or (now is not None and os.path.samestat(now, os.fstat(file.fileno()))):
-            return
-        where, hint = "nothing had been written to it", "the same command again"
-        for folder in (self.path.parent, tempfile.gettempdir()) if self._size() else ():
-            with contextlib.suppress(OSError):
-                descriptor, kept = tempfile.mkstemp(self.out.suffix, f"{self.out.stem}-", folder)
-                with os.fdopen(descriptor, "wb") as copy:
-                    file.seek(0)
-                    shutil.copyfileobj(file, copy)
-                where, hint = f"what it held is in {kept}", f"--out {kept} --resume"
-                break
-        said = f"{self.path} was removed or replaced while it was written; {where}"
-        raise UsageError(said, hint=hint, kind="output")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        failed = True
-        try:
-            if kind is None:
-                with telling(self.out):
-                    self._stay()
-                    if self._place:
-                        os.fsync(self._opened[-1].fileno())
-                        self._place.settle(self.path)
-                failed = False
-        finally:
-            self._close(failed=failed)
-
-    def _close(self, *, failed: bool) -> None:
-        """Close the files; after a failure, remove one that was made here and has no line."""
-        with contextlib.suppress(OSError):
-            if failed and self._made and not self._size() and not self._stream:
-                mine = os.fstat(self._opened[-1].fileno())
-                place = Path(os.path.realpath(self.path))
-                if os.path.samestat(mine, place.stat()):
-                    place.unlink()
-        for file in self._opened:
-            with contextlib.suppress(OSError):  # all is flushed, or it was told that it cannot be
-                file.close()
 
 
 def database(path: Path, table: str, schema: str, columns: Iterable[str]) -> sqlite3.Connection:

@@ -123,6 +123,5 @@ def answer(system: System, question: str, corpus: Haystack, memory: Memory, conf
         system=ranked.name or system.card.shown,
         confidence=ranked.confidence,
         weak=ranked.weak,
-        graph=ranked.graph,
         told=ranked.told,
     )

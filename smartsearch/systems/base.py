@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from smartsearch.types import Graph, Hit, Trace, Turn
+from smartsearch.types import Hit, Trace, Turn
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -45,9 +45,8 @@ class Card:
 
     `extras` are those of the install that it needs. `whole` says that it reads every turn: large
     transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
-    user's cache. `graph` says that its answers have a graph where one is asked for. `llm` says that a
-    language model takes its paper's place in it where the config asks for that: it is an `Asking` then.
-    `uncut`: no budget cuts what it finds.
+    user's cache. `llm` says that a language model takes its paper's place in it where the config asks for
+    that: it is an `Asking` then. `uncut`: no budget cuts what it finds.
     """
 
     name: str
@@ -58,7 +57,6 @@ class Card:
     extras: tuple[str, ...] = ()
     whole: bool = True
     keeps: bool = False
-    graph: bool = False
     llm: bool = False
     uncut: bool = False
 
@@ -142,7 +140,6 @@ class Ranked:
     warnings: tuple[str, ...] = ()
     confidence: float | None = None
     weak: bool = False
-    graph: Graph | None = None
     name: str = ""
     told: tuple[Turn, ...] = ()
 

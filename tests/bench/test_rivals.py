@@ -7,20 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smartsearch.bench import rivals
 from smartsearch.bench.rivals import Running, available, load
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError, UsageError
 from smartsearch.models import minilm
 from smartsearch.models.minilm import Embedder
-from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems.baselines import with_neighbours
 from smartsearch.types import Corpus, Turn
 from tests.conftest import corpus
-from tests.rank import tiny
 
 SHIPPED = [
     *("bm25", "bm25_date", "bm25_minilm_rrf", "bm25_neighbours"),
@@ -48,12 +45,6 @@ def running(rival, chat=CHAT):
 def scores(name, question, chat=CHAT):
     (rival,) = load([name])
     return running(rival, chat)(BenchQuestion("q", question))
-
-
-def torch_identity():
-    import torch
-
-    return torch.nn.Identity()
 
 
 def best(name, question, chat=CHAT):
@@ -138,34 +129,6 @@ def test_minilm_with_dates_and_neighbours(colours):
     chat = Corpus(tuple(turns))
     assert scores("minilm_date", "which colour", chat) == pytest.approx([1.0, 0.25, 0.0])
     assert colours[0][:2] == ["8 May 2023 Mara: green", "8 May 2023 Ilya: tea"]
-
-
-@pytest.mark.torch
-def test_a_cross_encoder_off_the_shelf_reads_the_best_of_bm25(tmp_path, monkeypatch):
-    from sentence_transformers import CrossEncoder
-
-    folder = tiny.cross_encoder(tmp_path / "ce")
-    monkeypatch.setattr(rivals, "RERANKED", 2)
-    (rival,) = load([f"ce:{folder}"])
-    assert rival.name == f"ce:{folder}"
-    question = "Which bowl did you glaze?"
-    found, first = running(rival)(BenchQuestion("q", question)), best("bm25_date", question)
-    texts = scored_texts(CHAT, first[:2])
-    logits = CrossEncoder(str(folder), device="cpu").predict(
-        [(question, text) for text in texts], activation_fn=torch_identity()
-    )
-    assert found[first[:2]] == pytest.approx(1 / (1 + np.exp(-logits)), abs=1e-5)
-    assert found[first[2:]].tolist() == [-3.0, -4.0, -5.0]
-    assert (
-        running(rival).fingerprint
-        != running(load([f"ce:{tiny.cross_encoder(tmp_path / 'x')}"])[0]).fingerprint
-    )
-
-
-def test_a_cross_encoder_there_is_not_is_named_when_it_is_opened():
-    (rival,) = load(["ce:nobody/none"])
-    with pytest.raises(SmartsearchError, match="nobody/none"):
-        rival.open(Config(), None)
 
 
 @pytest.mark.torch

@@ -283,7 +283,7 @@ SECRET_QUESTION = "password of the support group, password: Sommer"
             for options in (
                 *("--explain -C1", "--json --explain", "--json -C2 -n1", "--format jsonl", "--format md"),
                 *("--format context -C2", "--format html --explain", "--color always"),
-                "--explain -n1 --compress dates,repeats",
+                "--explain -n1 --compress dates,speakers",
             )
         ),
         ["batch", "q.jsonl", "chat.txt"],

@@ -131,9 +131,9 @@ def test_without_it_all_of_that_is_shown_and_the_masks_are_gone_again(run: Run, 
 
 def test_what_is_masked_in_a_screen_can_still_be_opened(run: Run, planted: Path, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    shown = run("query", ASKED, FOLDER, "--redact", "-n1", "--no-pager").out
+    shown = run("query", ASKED, FOLDER, "--redact", "-n1").out
     assert PATH not in shown
-    opened = run("show", "1", "--redact", "--no-pager")
+    opened = run("show", "1", "--redact")
     assert opened.code == 0
     assert PATH not in opened.out + opened.err
 

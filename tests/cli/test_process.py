@@ -299,20 +299,13 @@ def read(terminal: int) -> bytes:
 
 
 @needs_terminal
-@pytest.mark.parametrize(
-    ("env", "options", "coloured"),
-    [({}, [], True), ({"TERM": "dumb"}, [], False), ({}, ["--color", "never"], False)],
-)
-def test_on_a_terminal_explain_is_tables(
-    folder: Path, env: dict[str, str], options: list[str], coloured: bool
-):
-    command = ["query", "support", "chat.txt", "-n2", "--explain", "--no-pager", *options]
-    piped, text = on_terminal(folder, *command, stream="stdout", COLUMNS="80", **env)
+def test_on_a_terminal_explain_comes_below_the_hits(folder: Path):
+    command = ["query", "support", "chat.txt", "-n2", "--explain"]
+    piped, text = on_terminal(folder, *command, stream="stdout", COLUMNS="80")
     assert piped == b""
     assert "x2" in text
     assert "chat.txt:1" in text
     drawn = text[text.index("terms") :]
-    assert ("\x1b[" in drawn) is coloured
     assert drawn.isascii()
     assert all(part in drawn for part in ("hops", "scores", "cut", "tau", "ms", "models", "fake-ce"))
     assert "# terms" not in text
@@ -329,7 +322,7 @@ def test_a_page_on_a_terminal_comes_with_what_to_do_with_it(folder: Path):
 @pytest.mark.parametrize(
     ("arguments", "env"),
     [
-        (["query", "support", "chat.txt", "-n1", "--explain", "--no-pager"], {"NO_COLOR": "1"}),
+        (["query", "support", "chat.txt", "-n1", "--explain"], {"NO_COLOR": "1"}),
         (["show", "chat.txt:3", "-C1"], {"CLICOLOR": "0"}),
         (["show", "chat.txt"], {"TERM": "dumb"}),
         (["formats"], {"NO_COLOR": "1", "PAGER": "cat"}),
@@ -370,31 +363,6 @@ def test_a_pipe_is_plain_whatever_the_terminal_and_coloured_or_linked_on_request
     for form in ("json", "md", "context"):
         ran = smartsearch(folder, *arguments, "--format", form, "--hyperlinks", "always", "--color", "always")
         assert b"\x1b" not in ran.stdout
-
-
-@needs_terminal
-@pytest.mark.parametrize(
-    "arguments", [["query", "support", "--truncate", "none"], ["show", "chat.txt", "--all"]]
-)
-def test_long_output_is_paged_unless_told_otherwise(folder: Path, arguments: list[str]):
-    (folder / ".smartsearch.toml").write_text("limit = 50\n", encoding="utf-8")
-    told = "".join(f"Mara: support number {n}\n\nIlya: so {n}\n\n" for n in range(100))
-    (folder / "chat.txt").write_text(told, encoding="utf-8")
-    env = {"SMARTSEARCH_PAGER": "sed -n -e '1i paged' -e 1p"}
-    _, paged = on_terminal(folder, *arguments, stream="stdout", **env)
-    assert paged.startswith("paged")
-    _, whole = on_terminal(folder, *arguments, "--no-pager", stream="stdout", **env)
-    assert "paged" not in whole
-    assert whole.count(" number ") >= 25
-
-
-@needs_terminal
-def test_a_folder_s_configuration_cannot_name_a_pager(folder: Path):
-    (folder / ".smartsearch.toml").write_text('pager = "touch run"\n', encoding="utf-8")
-    ran = smartsearch(folder, "query", "support", "chat.txt")
-    assert ran.returncode == 0
-    assert b"no setting named 'pager'" in ran.stderr
-    assert not (folder / "run").exists()
 
 
 @needs_terminal

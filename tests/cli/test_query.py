@@ -229,9 +229,7 @@ def test_a_terminal_gets_the_best_five_and_show_opens_them(run: Run, chats: Path
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("LINES", "60")
     monkeypatch.setenv("NO_COLOR", "1")
-    shown = [
-        run("query", "support group", "chat.txt", *more, "--no-pager").out for more in ([], ["-n0"], ["-n2"])
-    ]
+    shown = [run("query", "support group", "chat.txt", *more).out for more in ([], ["-n0"], ["-n2"])]
     assert [len(re.findall(r"(?m)^ ?\d+  ", text)) for text in shown] == [5, 7, 2]
     assert "2 more: -n 0 shows all" in shown[0]
     ran = run("show", "2", "-C0", "--json")
@@ -249,7 +247,7 @@ def test_an_environment_that_says_how_many_is_heard(run: Run, monkeypatch: pytes
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("SMARTSEARCH_LIMIT", "1")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert len(re.findall(r"(?m)^\d+  ", run("query", QUESTION, "--no-pager").out)) == 1
+    assert len(re.findall(r"(?m)^\d+  ", run("query", QUESTION).out)) == 1
 
 
 def test_standard_input_is_read_only_when_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch):

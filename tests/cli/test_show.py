@@ -101,16 +101,11 @@ def test_the_record_has_one_shape(run: Run):
     ]
 
 
-def test_markdown_and_the_block_for_a_prompt(run: Run):
+def test_the_block_for_a_prompt(run: Run):
     assert run("show", "chat.txt:4", "-B1", "-A0", "--format", "context").out == (
         "## conversation chat, 2024-05-08\n"
         "(nearby) [2024-05-08] Ilya: Wow, how was it?\n    Tell me more!\n"
         "[2024-05-09] Ilya: My flatmate adopted a dog named Oscar.\n"
-    )
-    assert run("show", "chat.txt:4", "-C0", "--format", "md").out == (
-        "# conversation chat, 2024-05-09\n"
-        "\n**Ilya**, 2024-05-09 10:00:00, **`chat.txt:4`**\n\n"
-        "> My flatmate adopted a dog named Oscar.\n"
     )
 
 
@@ -154,7 +149,7 @@ def test_a_line_between_turns_shows_the_one_before_and_says_so(run: Run, chats: 
         (["chat.txt", "--session"], "--session needs a place"),
         (["chat.txt:1", "--session", "--conversation"], "disagree"),
         (["chat.txt:1", "--hit", "2"], "--hit"),
-        (["chat.txt:1", "--json", "--format", "md"], "disagree"),
+        (["chat.txt:1", "--json", "--format", "context"], "disagree"),
         (["chat.txt:1", "--input-format", "fax"], "fax"),
         (["chat.txt:1", "--fields", "text"], "'text' is not NAME=KEY"),
         (["export.zip/nothing.txt:1"], "no such file in the archive"),

@@ -139,22 +139,6 @@ def test_one_that_ended_while_nobody_asked_is_replaced_unseen(hands: list[Hand])
     assert len(hands) == 2
 
 
-def test_what_has_to_be_looked_up_waits_for_nobody_and_nobody_for_it(hands: list[Hand], impatient: None):
-    async def play(desk: Desk) -> object:
-        first = asyncio.create_task(desk.do(order("wait")))
-        while not desk.busy:
-            await asyncio.sleep(0.01)
-        seen = await desk.look(order("look", "seen"))
-        with pytest.raises(SmartsearchError):
-            await desk.look(order("hang", seconds=0.05))
-        assert desk.busy
-        first.cancel()
-        return seen, await desk.do(order("search", "next"))
-
-    assert played(hands, play) == ("seen", "next")
-    assert all(hand.ended for hand in hands)
-
-
 def test_time_spent_waiting_in_line_does_not_count(hands: list[Hand]):
     async def play(desk: Desk) -> object:
         first = asyncio.create_task(desk.do(order("wait", seconds=0.5)))

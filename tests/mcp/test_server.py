@@ -246,7 +246,7 @@ def test_a_search_that_hangs_or_dies_is_abandoned_and_the_others_are_answered(ch
         server.call(3, "status")
         told = {one["id"]: one["result"]["structuredContent"] for one in (server.answer(), server.answer())}
         assert told[2]["error"]["kind"] == ("worker_died" if what == "die" else "timeout")
-        assert (told[2]["error"]["retryable"], told[3]["formats_counted"]) == (True, 4)
+        assert (told[2]["error"]["retryable"], told[3]["models_state"]) == (True, "ready")
         assert "support group" in server.told("expand", ids=[name])[1]
 
 

@@ -242,27 +242,17 @@ def test_a_ceiling_of_tokens_holds_and_is_told(make: Make, chats: Path):
     assert tight.record["neighbours_left_out"] > 0
 
 
-def test_status_tells_what_is_served(make: Make, chats: Path):
-    (chats / "bad.json").write_text("[{")
+def test_status_tells_what_is_served(chats: Path):
     state = State("ready", ({"id": "fake-ce"},), 10**12)
     work = SimpleNamespace(state=state, busy=False, waiting=2, served=3)
-    reply = status.told(make().look(), Config(), 50, work)
+    reply = status.told([str(chats)], Config(), 50, work)
     hold(reply.record, "mcp")
     assert (reply.record["models_state"], reply.record["models"]) == ("ready", [{"id": "fake-ce"}])
-    assert reply.record["warm"]["rss_bytes"] > 10**12
-    size = sum(path.stat().st_size for path in chats.iterdir())
-    assert reply.record["roots"] == [{"path": str(chats), "files": 3, "bytes": size}]
-    assert reply.record["formats"] == {"chat": 1, "messages": 1, "unreadable": 1}
-    assert reply.record["warm"] | {"rss_bytes": 0} == {
-        "working": False,
-        "waiting": 2,
-        "served": 3,
-        "rss_bytes": 0,
-    }
-    assert json.loads(reply.text) == reply.record
-    unseen = status.told(status.unseen([str(chats)], "it took too long"), Config(), 50, work)
-    assert unseen.record.keys() == {*reply.record, "notes"}
-    assert unseen.record["notes"] == ["files were not counted: it took too long"]
+    assert reply.record["roots"] == [{"path": str(chats)}]
+    warm = reply.record["warm"]
+    assert warm.pop("rss_bytes") > 10**12
+    assert warm == {"working": False, "waiting": 2, "served": 3}
+    assert json.loads(reply.text)["roots"] == reply.record["roots"]
 
 
 def test_models_that_cannot_be_loaded_are_an_error_until_they_can(make: Make, chats: Path):

@@ -25,7 +25,7 @@ def full() -> dict[str, object]:
     said = turn("kites, again", 9, caption="[image kite.jpg]", title="Sundays")
     reply = Hit(0, said, Scores(), excerpt=said, index=8)
     first = replace(
-        replace(FULL.hits[0], turn=said, excerpt=said, reply=reply, also=(said,)),
+        replace(FULL.hits[0], turn=said, excerpt=said, reply=reply),
         terms=(Term("kite", "FUZZY", 1.0, source="kit"),),
         met=(Met("bird", "kite", 0.5),),
     )
@@ -66,9 +66,8 @@ def test_a_record_has_every_key_that_is_declared_and_no_other():
 
 
 def test_lines_of_a_batch_hold_too():
-    asked = {"hops": 2}
     for done in (Answered("q", 1, result=FULL), Answered(None, 2, error=InputError("no", hint="yes"))):
-        hold(record.outcome(done, Config(), asked), "batch")
+        hold(record.outcome(done, Config()), "batch")
 
 
 @pytest.mark.parametrize("wrong", [{"rank": "1"}, {"place": 1}, {"scores": {}}])

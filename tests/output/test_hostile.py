@@ -124,9 +124,6 @@ WAYS: dict[str, Callable[[str], str | Iterable[str]]] = {
     "context": lambda a: plain.context(answer(a).hits, [Nearby(0, (hostile(a),), ()), Nearby(1)]),
     "md": lambda a: plain.markdown(answer(a), [Nearby(0, (hostile(a),), ())] * 2),
     "explain": lambda a: explain.lines(answer(a), Config()),
-    "explain on a terminal": lambda a: printed(
-        lambda: [terminal.console(colour=True).print(one) for one in explain.drawn(answer(a), Config())]
-    ),
     "json": lambda a: record.dumps(record.result(answer(a), Config(), explain=True), indent=True),
     "complaints": lambda a: printed(lambda: show.complain(answer(a))),
     "table": lambda a: printed(lambda: show.table("models", [{"path": a, "n": [a]}], as_json=False)),
@@ -137,11 +134,10 @@ WAYS: dict[str, Callable[[str], str | Iterable[str]]] = {
     "terminal with links": lambda a: drawn(a, colour=False, template="vscode://file{path}:{line}"),
     "formats detect": taken_for,
     "show lines": lambda a: opened.lines(found(a)),
-    "show md": lambda a: opened.markdown(found(a)),
     "show context": lambda a: opened.context(found(a)),
     "show json": lambda a: record.dumps(opened.result(found(a))),
     "show drawn": lambda a: printed(
-        lambda: reading.show(found(a), View(color="always", hyperlinks="always", pager=False))
+        lambda: reading.show(found(a), View(color="always", hyperlinks="always"))
     ),
 }
 
@@ -164,7 +160,7 @@ def test_what_is_opened_is_wrapped_within_the_screen(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     turn = Turn("word " * 60, "Mara", path="chat.txt", line=1)
     held = Opened((("chat.txt:1", (Excerpt((turn,), (True,)),)),), tuple(outline([turn])), (), (), ())
-    drawn = printed(lambda: reading.show(held, View(color="always", hyperlinks="never", pager=False)))
+    drawn = printed(lambda: reading.show(held, View(color="always", hyperlinks="never")))
     said = [line for line in re.sub(r"\x1b\[[\d;]*m", "", drawn).splitlines() if "word" in line]
     assert len(said) > 8
     assert [line for line in said if not line.startswith(reading.BAR)] == []  # as if it was wrapped again
@@ -176,7 +172,6 @@ def test_whatever_the_text(attack: str):
     for way in WAYS:
         if way not in (
             "show drawn",
-            "explain on a terminal",
             "terminal",
             "terminal in colour",
             "terminal with links",
@@ -267,11 +262,10 @@ MARKUP = (
 def test_markdown_quotes_text_and_no_markup(text: str, shown: str):
     turn = Turn(text, speaker=text, title=text, conversation="c", path="a.txt")
     answer = Result(text, "p", (Hit(1, turn, Scores(1.0)),), Budget("none", 0, 0, 0.0, 0.0, 0), Trace())
-    for lines in (plain.markdown(answer), opened.markdown(Opened((("p", (Excerpt((turn,), (True,)),)),)))):
-        whole = "\n".join(lines)
-        assert f"> {shown}" in whole
-        assert f"**{shown}**" in whole
-        assert text == shown or text not in whole
+    whole = "\n".join(plain.markdown(answer))
+    assert f"> {shown}" in whole
+    assert f"**{shown}**" in whole
+    assert text == shown or text not in whole
 
 
 def test_a_place_with_backticks_stays_code():

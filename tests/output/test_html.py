@@ -16,10 +16,8 @@ from smartsearch.config import Config
 from smartsearch.output import html
 from smartsearch.types import (
     Budget,
-    Graph,
     Hit,
     HopTrace,
-    Link,
     Nearby,
     Result,
     Scores,
@@ -138,17 +136,6 @@ def test_a_meter_beside_a_score_is_its_place_among_all_ranked_turns():
     assert set(outline.values("aria-hidden")) == {"true"}
 
 
-def test_the_graph_is_a_table_of_its_steps_with_the_sentences_that_led_there():
-    nodes = (Term("bees", "ENTITY", 1.0, 0), Term("Mara", "ENTITY", 2.0, 1), Term("Oona", "ENTITY", 1.0, 2))
-    links = (Link(0, 1, (0,)), Link(1, 2, (0, 1)), Link(0, 2, (1,)))
-    graph = Graph(nodes, links, (Turn("Mara keeps <bees>.", "Ann"), Turn("Mara met Oona.")))
-    outline = sound(page(replace(FULL, graph=graph)))
-    assert "said of it1Mara2Ann: Mara keeps <bees>. / Mara met Oona.2Oona1Ann: Mara keeps" in outline.text
-    written = replace(graph, links=(Link(2, 1, (0,), Turn("Mara was taught by Oona")),))
-    assert "2Oona1Mara was taught by Oona" in sound(page(replace(FULL, graph=written))).text
-    assert "said of it" not in page(replace(FULL, graph=Graph(nodes[:1], (), ())))
-
-
 @pytest.mark.parametrize(
     "time", ["2024", "99999-01-01", "soon", "2024-02-30", "0001-01-01", "9999-12-31T23:59:59+14:00"]
 )
@@ -188,8 +175,7 @@ def everywhere(said: str) -> tuple[Result, list[Nearby]]:
     trace = Trace((term,), (HopTrace(1, "entity", (term,), 1, 1),), 2, said, {}, (), (said,))
     fell = replace(dropped(2, "tau", 0.1), turn=own)
     skipped = (Skipped(said, said, said),)
-    graph = Graph((Term(said, "ENTITY", 1.0, 1), term), (Link(0, 1, (0,), own),), (own,))
-    whole = answer(found, fell=[fell], query=said, profile=said, trace=trace, skipped=skipped, graph=graph)
+    whole = answer(found, fell=[fell], query=said, profile=said, trace=trace, skipped=skipped)
     whole = replace(whole, warnings=(said,))
     return whole, [Nearby(1, (own,), (own,))]
 

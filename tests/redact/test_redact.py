@@ -141,23 +141,24 @@ def test_everything_a_result_shows_is_masked():
     assert masked.hits[0].scores == answer.hits[0].scores
 
 
-def test_turns_that_were_merged_dropped_or_hidden_are_masked_too():
+def test_excerpts_and_turns_that_were_dropped_or_hidden_are_masked_too():
     secret = Turn("password: hunter2")
     answer = result(Turn("Mara is here"))
     scores = Scores(1.0, ce=0.5)
     answer = replace(
         answer,
-        hits=tuple(replace(hit, also=(secret,)) for hit in answer.hits),
+        hits=tuple(replace(hit, excerpt=secret) for hit in answer.hits),
         budget=replace(
             answer.budget,
-            dropped=(Dropped(2, "repeat", secret, scores),),
+            dropped=(Dropped(2, "tau", secret, scores),),
             hidden=(Hit(3, secret, scores, (Term("hunter2", "HOP", 2.5, 2),)),),
         ),
     )
     masked, _ = redacted_result(answer)
     assert "hunter2" not in repr(masked)
     assert masked.budget.dropped[0].scores == scores
-    assert len(masked.hits[0].also) == len(masked.budget.hidden) == 1
+    assert masked.hits[0].excerpt != secret
+    assert len(masked.budget.hidden) == 1
 
 
 def test_a_term_that_is_also_said_openly_is_shown():

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import tempfile
-import textwrap
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("fsspec")
 from smartsearch.ask.runs import staging as stagings
+from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.remote import Remote, storage
-from smartsearch.ask.runs.staging import PREFIX, Staging, sweep
+from smartsearch.ask.runs.staging import Staging
 from smartsearch.errors import InputError
 from smartsearch.transcripts.corpus import read
 from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Trace
@@ -64,7 +60,7 @@ def test_results_name_the_uris(place, staging):
     found = Result(
         "where is the key?",
         "en",
-        (Hit(1, key, Scores(1.0), also=(pot,)),),
+        (Hit(1, key, Scores(1.0), excerpt=pot),),
         Budget("score", 0, 0, 0, 0, 0, dropped=(Dropped(2, "tau", pot),), hidden=(Hit(3, pot, Scores(0.0)),)),
         Trace(),
         skipped=corpus.skipped,
@@ -72,7 +68,7 @@ def test_results_name_the_uris(place, staging):
     )
     told = staging.restored(found)
     uri = f"{place}/chats/a.txt"
-    assert told.hits[0].turn.path == told.hits[0].also[0].path == uri
+    assert told.hits[0].turn.path == told.hits[0].shown.path == uri
     assert told.budget.dropped[0].turn.path == told.budget.hidden[0].turn.path == uri
     assert [skipped.path for skipped in told.skipped] == [f"{place}/chats/b.json"]
     assert told.warnings == (f"{uri}: a word",)
@@ -97,14 +93,13 @@ def test_only_what_a_search_reads_is_fetched(place):
         assert sorted(path.name for path in files) == ["a.txt", "b.json.gz", "c.zip", *extra]
 
 
-def test_what_was_used_longest_ago_goes_first(place):
+def test_what_is_not_asked_for_goes_where_there_is_no_room(place):
     for name in "abc":
         put(f"{place}/{name}", x_txt=b"0" * 400)
     staging = Staging(limit=1000)
-    (a,) = staging.local([f"{place}/a"])
-    (b,) = staging.local([f"{place}/b"])
-    staging.local([f"{place}/a"])
-    (c,) = staging.local([f"{place}/c"])
+    a, b = staging.local([f"{place}/a", f"{place}/b"])
+    (again, c) = staging.local([f"{place}/a", f"{place}/c"])
+    assert again == a
     assert [Path(path).exists() for path in (a, b, c)] == [True, False, True]
     wanted = staging.local([f"{place}/{name}" for name in "abc"])  # all of them, whatever the limit
     assert all(Path(path).exists() for path in wanted)
@@ -124,11 +119,9 @@ class Hostile:
         names = ("../../evil.txt", "a/../../../evil.txt", "/etc/evil.txt", "a//b.txt", "./c.txt")
         return dict.fromkeys((*names, "n" * 300 + ".txt", "x.txt", "x.txt/y.txt", "good.txt"), 4)
 
-    def open_read(self, name: str):
-        import io
-
+    def fetch(self, name: str, place: Path) -> int:
         assert name in ("good.txt", "x.txt/y.txt")
-        return io.BytesIO(b"good")
+        return place.write_bytes(b"good")
 
 
 def test_names_that_leave_the_folder_are_refused_and_reported(staging, monkeypatch, temporary_folder):
@@ -164,18 +157,18 @@ def test_a_missing_place_is_told_and_leaves_nothing(place, staging, temporary_fo
 
 def test_a_copy_that_fails_half_way_is_not_there(place, staging, monkeypatch, temporary_folder):
     put(place, a_txt=KEYS, b_txt=BOAT)
-    whole = Remote.open_read
+    whole = Remote.fetch
 
-    def breaks(self, name):
+    def breaks(self, name, place):
         if name == "b.txt":
             raise InputError("the line went dead", kind="unreachable", retryable=True)
-        return whole(self, name)
+        return whole(self, name, place)
 
-    monkeypatch.setattr(Remote, "open_read", breaks)
+    monkeypatch.setattr(Remote, "fetch", breaks)
     with pytest.raises(InputError, match="the line went dead"):
         staging.local([place])
     assert [path for path in temporary_folder.rglob("*") if path.is_file()] == []
-    monkeypatch.setattr(Remote, "open_read", whole)
+    monkeypatch.setattr(Remote, "fetch", whole)
     assert len(list(Path(staging.local([place])[0]).iterdir())) == 2
 
 
@@ -187,52 +180,9 @@ def test_a_file_that_comes_short_is_an_error_worth_another_try(place, staging, m
     assert caught.value.retryable
 
 
-PROCESS = """
-    import sys, tempfile, time
-    from smartsearch.ask.runs.staging import Staging
-    staging = Staging()
-    staging.local(["file://" + sys.argv[1]])
-    print("ready", flush=True)
-    if sys.argv[2] == "wait":
-        time.sleep(60)
-"""
-
-
-def started(chats: Path, temporary: Path, how: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", textwrap.dedent(PROCESS), str(chats), how]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)})
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    process.stdout.close()
-    return process
-
-
-def test_the_folder_of_a_process_that_ended_goes_with_the_next_sweep(tmp_path, temporary_folder, place):
-    chats = tmp_path / "chats"
-    chats.mkdir()
-    (chats / "a.txt").write_bytes(KEYS)
-    assert started(chats, temporary_folder, "end").wait() == 0
-    sweep()
-    assert list(temporary_folder.iterdir()) == []
-    killed, living = (started(chats, temporary_folder, "wait") for _ in range(2))
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    assert len(list(temporary_folder.iterdir())) == 2
-    put(place, a_txt=KEYS)
-    staging = Staging()
-    staging.local([place])
-    left = {path.name.split("-")[2] for path in temporary_folder.iterdir()}
-    assert left == {str(living.pid), str(os.getpid())}
-    living.kill()
-    living.wait()
-
-
-def test_what_others_put_under_that_name_stays(place, staging, temporary_folder, tmp_path):
-    target = tmp_path / "target"
-    target.mkdir()
-    (temporary_folder / f"{PREFIX}1-link").symlink_to(target)
-    (temporary_folder / f"{PREFIX}1-file").write_bytes(b"")
-    put(place, a_txt=KEYS)
-    staging.local([place])
-    assert target.is_dir()
-    assert (temporary_folder / f"{PREFIX}1-file").exists()
+def test_a_full_disk_is_told_as_the_temporary_folder_s(place, staging, monkeypatch, tiny_disk):
+    put(place, a_txt=b"x" * 400_000)
+    monkeypatch.setattr(tempfile, "tempdir", str(tiny_disk))
+    with pytest.raises(StorageError, match=r"\(TMPDIR\): no space left") as caught:
+        staging.local([place])
+    assert (caught.value.kind, list(tiny_disk.iterdir())) == ("disk_full", [])

@@ -14,33 +14,18 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("fsspec")
-import fsspec
-from fsspec.implementations.local import LocalFileSystem
-
+from smartsearch.ask.runs import remote
 from smartsearch.ask.runs.faults import StorageError, fault
-from smartsearch.ask.runs.remote import Remote, storage
+from smartsearch.ask.runs.remote import storage
 from smartsearch.ask.runs.storage import shown
 from smartsearch.errors import InputError
 from smartsearch.runtime import outputs
 from smartsearch.runtime.outputs import DAY, is_temporary, temporary
 
 
-class Disk(LocalFileSystem):
-    """A scheme with folders and renames that only fsspec knows, as sftp."""
-
-    protocol = "disk"
-
-    @classmethod
-    def _strip_protocol(cls, path: str) -> str:
-        return super()._strip_protocol(path.removeprefix("disk://"))
-
-
-fsspec.register_implementation("disk", Disk, clobber=True)
-
-
-@pytest.fixture(params=["", "file://", "memory://", "disk://"])
+@pytest.fixture(params=["", "file://", "memory://"])
 def place(request, tmp_path) -> str:
-    """A folder of this machine, an object store, and folders with renames by fsspec."""
+    """A folder of this machine, and an object store."""
     return f"{request.param}{tmp_path}/run"
 
 
@@ -84,47 +69,24 @@ def test_a_file_shows_when_it_is_whole_and_a_block_that_fails_leaves_the_old_one
     assert folder.names() == ["answers.jsonl"]
 
 
-def test_an_object_is_put_at_once_and_elsewhere_a_temporary_file_is_moved(tmp_path, monkeypatch):
-    moved = []
-    move = Remote._moving
-    monkeypatch.setattr(Remote, "_moving", lambda self, *given: (moved.append(given[0]), move(self, *given)))
-    for scheme in ("memory", "disk"):
-        storage(f"{scheme}://{tmp_path}/run").write("a", b"1")
-    assert moved == [f"{tmp_path}/run/a"]
+def test_what_is_no_object_store_is_read_and_not_written(monkeypatch):
+    storage("memory://there").write("a", b"1")
+    monkeypatch.setattr(remote, "_OBJECTS", frozenset())
+    folder = storage("memory://there")
+    assert (folder.read("a"), folder.names()) == (b"1", ["a"])
+    with pytest.raises(StorageError, match="no file can be put whole") as caught:
+        folder.write("a", b"2")
+    assert "object storage" in caught.value.hint
+    assert folder.read("a") == b"1"
 
 
-def test_hdfs_moves_onto_no_file_so_the_old_one_goes_first(tmp_path, monkeypatch):
-    def move(self, source, target):
-        if Path(target).exists():
-            raise OSError("HDFS rename failed: target exists")
-        Path(source).rename(target)
-
-    monkeypatch.setattr(Disk, "mv", move)
-    folder = storage(f"disk://{tmp_path}")
-    folder.write("a", b"old")
-    folder.write("a", b"new")
-    assert folder.read("a") == b"new"
-    assert folder.names() == ["a"]
-
-
-def test_a_move_that_fails_leaves_no_temporary_file(tmp_path, monkeypatch):
-    def move(self, source, target):
-        raise OSError("Permission denied: user=dr.who")
-
-    monkeypatch.setattr(Disk, "mv", move)
-    with pytest.raises(StorageError, match="Permission denied"):
-        storage(f"disk://{tmp_path}").write("a", b"new")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("scheme", ["", "disk://"])
-def test_where_locks_cannot_tell_a_temporary_file_goes_after_a_day(tmp_path, monkeypatch, scheme):
+def test_where_locks_cannot_tell_a_temporary_file_goes_after_a_day(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "locked", lambda descriptor: None)
     young, old = (Path(temporary(str(tmp_path / name))) for name in ("young", "old"))
     for path in (young, old):
         path.write_bytes(b"")
     os.utime(old, (0, time.time() - DAY - 60))
-    assert storage(f"{scheme}{tmp_path}").names() == []
+    assert storage(str(tmp_path)).names() == []
     assert list(tmp_path.iterdir()) == [young]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -87,7 +86,6 @@ def test_every_way_answers_and_says_that_no_model_did(way):
     assert result.system == "qrmem-rule"
     assert (result.trace.own["fidelity"], result.trace.own["mode"]) == ("rule", way)
     assert any("no language model" in said for said in result.trace.degraded)
-    assert result.graph is None
 
 
 def test_what_answers_ends_the_walk():
@@ -111,8 +109,8 @@ def test_nothing_to_ask_with_and_nothing_said_are_no_errors(way):
     assert (nothing.hits, nothing.trace.fallback) == ((), "no term in the question")
     nearest = found(haystack, "of the ?", qrmem=way, qrmem_scope=0)  # no entity: the nearest segments
     assert len(nearest.hits) == len(BRIDGE)
-    silent = found(conversations("", " "), qrmem=way, qrmem_scope=0, graph=True)
-    assert (silent.trace.own["edges"], silent.graph.links) == (0, ())
+    silent = found(conversations("", " "), qrmem=way, qrmem_scope=0)
+    assert silent.trace.own["edges"] == 0
     assert not found(Haystack(haystack.corpus, []), qrmem=way, qrmem_scope=0).hits
 
 
@@ -144,9 +142,7 @@ def test_the_graph_is_the_questions_own_and_each_part_adds_to_it(parser):
 def test_filters_hold_for_the_graph_too():
     haystack = conversations(*BRIDGE)
     some = Haystack(haystack.corpus, [0, 3])
-    result = found(some, graph=True, qrmem_scope=0)
-    assert {hit.index for hit in result.hits} <= {0, 3}
-    assert {turn.text for turn in result.graph.turns} == {BRIDGE[0], BRIDGE[3]}
+    assert {hit.index for hit in found(some, qrmem_scope=0).hits} <= {0, 3}
 
 
 @pytest.fixture
@@ -170,36 +166,6 @@ def test_the_commands_take_it(run, talk, tmp_path):
     assert "# qrmem-rule: fidelity rule, mode kn, segments 1" in told
     refused = run("query", "the shed", talk, "--system", "qrmem", "--set", "qrmem_scope=few")
     assert (refused.code, "--set qrmem_scope" in refused.err) == (2, True)
-
-
-def test_the_graph_is_printed_and_drawn(run, talk):
-    said = run("query", "Where are the paddles", talk, "--system", "qrmem", "--format", "graphml").out
-    space = {"g": "http://graphml.graphdrawing.org/xmlns"}
-    root = ElementTree.fromstring(said)
-    nodes = {
-        node.get("id"): {data.get("key"): data.text for data in node}
-        for node in root.iterfind("g:graph/g:node", space)
-    }
-    names = {told["name"]: told for told in nodes.values()}
-    assert names["paddles"] == {"name": "paddles", "segments": "1", "step": "1"}
-    edges = {
-        frozenset((nodes[edge.get("source")]["name"], nodes[edge.get("target")]["name"])): [
-            data.text for data in edge
-        ]
-        for edge in root.iterfind("g:graph/g:edge", space)
-    }
-    place, text = edges[frozenset(("Ben", "paddles"))]
-    assert place.endswith("talk.txt:4")
-    assert text == "Ben: And the paddles hang in the kitchen."
-    page = run("query", "Where are the paddles", talk, "--system", "qrmem", "--format", "html").out
-    assert "<td>paddles</td><td>1</td><td>Ben: And the paddles hang in the kitchen.</td>" in page
-    assert "said of it" not in run("query", "the zeppelin", talk, "--system", "grep", "--format", "html").out
-    for form in ("graphml", "html"):
-        masked = run("query", "token", talk, "--system", "qrmem", "--format", form, "--redact").out
-        assert "[redacted: " in masked
-        assert "ghp_" not in masked
-    refused = run("query", "the paddles", talk, "--format", "graphml")
-    assert (refused.code, "--system qrmem" in refused.err) == (2, True)
 
 
 def test_bench_asks_it_as_a_rival_in_each_of_its_ways(tmp_path):

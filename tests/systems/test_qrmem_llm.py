@@ -29,7 +29,7 @@ from smartsearch.types import Corpus, Cost, Turn
 from tests.cli.fakes import fake_tools
 from tests.llm_server import Body, half, says, shape, status
 from tests.systems.test_qrmem import BRIDGE, QUESTION, conversations, texts
-from tests.systems.test_systems import TALK, answered
+from tests.systems.test_systems import answered
 
 CHAIN = ("Tarkus", "Oona", "Mara")
 """The model wants to know more of the first of these that it read of."""
@@ -529,29 +529,6 @@ def test_answers_of_another_model_or_way_are_others(server, monkeypatch):
     made.append(systems.load(config, fake_tools))
     assert len({one.fingerprint for one in made}) == 4
     assert [one.card.shown for one in made] == ["qrmem", "qrmem", "qrmem-rule", "qrmem"]
-
-
-def test_the_graph_says_what_the_model_wrote_and_masks_it(server, run, tmp_path):
-    (tmp_path / "talk.txt").write_text("\n".join(TALK), encoding="utf-8")
-    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-
-    def relations(asked):
-        return {"relations": [{"one": "Ben", "other": "paddles", "text": f"Ben hung the paddles. {secret}"}]}
-
-    server.reply = Reader(
-        relations=relations, judge=lambda asked: {"answer": "x", "answerable": True, "missing": ""}
-    )
-    asked = ("query", "Where are the paddles", str(tmp_path / "talk.txt"), "--system", "qrmem", "--llm")
-    said = run(*asked, "--format", "graphml").out
-    assert f'<data key="written">Ben hung the paddles. {secret}</data>' in said
-    page = run(*asked, "--format", "html").out
-    assert f"<td>paddles</td><td>1</td><td>Ben hung the paddles. {secret}</td>" in page
-    for shape_of in ("graphml", "html"):
-        masked = run(*asked, "--format", shape_of, "--redact").out
-        assert "hung the paddles" in masked
-        assert "ghp_" not in masked
-    record = run(*asked, "--json").record
-    assert record["cost"]["model_calls"] == record["trace"]["asked"] > 0
 
 
 def test_the_sample_chats_from_end_to_end(server):

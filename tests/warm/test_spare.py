@@ -135,7 +135,7 @@ class Shells:
     def ask(self, *options: str, **more: object) -> str:
         """What a terminal shows of a question that finds something."""
         main, side = os.openpty()
-        command = [sys.executable, str(FAKES), "query", "dog", "chat.txt", "--no-pager", *options]
+        command = [sys.executable, str(FAKES), "query", "dog", "chat.txt", *options]
         env = self.env | more.pop("env", {})
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), side)
         with subprocess.Popen(command, cwd=self.folder, env=env, **streams, **more) as process:

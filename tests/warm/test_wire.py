@@ -18,10 +18,8 @@ from smartsearch.serve.warm.wire import Failure, Request
 from smartsearch.types import (
     Budget,
     Dropped,
-    Graph,
     Hit,
     HopTrace,
-    Link,
     ModelInfo,
     Nearby,
     Result,
@@ -63,7 +61,6 @@ def ends():
         Found(Result("", "", (), Budget("none", 0, 0, 0.0, 0.0, 0), Trace())),
         Found(replace(RESULT, trace=Trace(models=(ModelInfo("a", "b", "c", "d"),)))),
         Found(replace(RESULT, trace=Trace(own={"mode": "kn", "read": 7, "more": [True, None]}))),
-        Found(replace(RESULT, graph=Graph(HIT.terms, (Link(0, 0, (0,)),), (TURN,)))),
         Request("q", Scope(("a", "-"), globs=("*",)), Config(rank=(), alpha=0.5), places=((1, 2),)),
         Failure("what", "try", "kind", retryable=True),
         {"state": "ready \udc80"},

@@ -29,7 +29,6 @@ from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record
 from smartsearch.runtime import extras
-from smartsearch.runtime.outputs import is_temporary
 from smartsearch.runtime.private import taken
 
 FLUSH_SECONDS = 5.0
@@ -37,15 +36,7 @@ FLUSH_SECONDS = 5.0
 _MEMORY = "# memory "  # before a line of the list that is for `sha256sum` a comment
 _CACHED = 1 << 28  # bytes of parts held while answers are put in order
 
-_NAMES = re.compile(r"((plan|manifest|inputs|answers|parts)|\.lock)-\d{5}-of-\d{5}(\.\w+)?")
-
 Json = dict[str, Any]
-
-
-def is_run(folder: Path) -> bool:
-    """Whether a folder of this machine holds files of a run, and nothing else."""
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    return bool(names) and all(_NAMES.fullmatch(name) or is_temporary(name) for name in names)
 
 
 class RunFolder:
@@ -117,7 +108,7 @@ class RunFolder:
             if differing:
                 raise UsageError(
                     listed(f"{self._storage.where()} holds another run:", *differing),
-                    hint="another --out, or --overwrite",
+                    hint="another --out, or remove that folder",
                     kind="other_run",
                 )
             return
@@ -126,7 +117,7 @@ class RunFolder:
         if there:
             raise UsageError(
                 f"{self._storage.where(there[0])} is there, and no plan says whose it is",
-                hint="another --out, or --overwrite",
+                hint="another --out, or remove that folder",
                 kind="other_run",
             )
         of = f"-of-{self.shard.of:05d}.json"
@@ -161,8 +152,6 @@ class RunFolder:
     def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> None:
         """Find what was done before. With `retry_failed` drop the records of failed lines, to redo them."""
         wanted = set(tasks)
-        if self._storage.exists(self.answers_name):
-            self._reopen(plan, wanted)
         for name in self._storage.names(self._parts):
             stem, _, suffix = name.rpartition("/")[2].partition(".")
             if not stem.isdecimal() or int(stem) not in wanted:
@@ -199,42 +188,6 @@ class RunFolder:
             self.complete.add(task)
         else:
             self._open[task] = kept
-
-    def _reopen(self, plan: Plan, tasks: set[int]) -> None:
-        """Split the answers of a complete run into parts again; answers that parts hold too are just removed.
-
-        Raises UsageError for answers that this run did not write.
-        """
-        held = {_digest(raw) for name in self._part_names() for raw in self._storage.read(name).splitlines()}
-        by_line = {line: task for task in tasks for line in plan.lines(task)}
-        parts: dict[int, list[bytes]] = {}
-        whole, known = hashlib.sha256(), True
-        for raw in self._answers():
-            whole.update(raw + b"\n")
-            known = known and _digest(raw) in held
-            parts.setdefault(by_line.get(_line(raw), -1), []).append(raw)
-        if known:
-            self._storage.remove(self.answers_name)
-            return
-        if whole.hexdigest() != (self.manifest or {}).get("answers", {}).get("sha256"):
-            said = f"{self._storage.where(self.answers_name)} is not what this run wrote"
-            raise UsageError(said, hint="move it away, or --overwrite", kind="other_run")
-        for task, records in parts.items():
-            self._storage.write(self._part(task), b"".join(raw + b"\n" for raw in records))
-        if self._storage.exists(self.inputs_name):
-            listed = self._storage.read(self.inputs_name)
-            self._storage.write(f"{self._parts}/{min(tasks):08d}.sha256", listed)
-        self._storage.remove(self.answers_name)
-
-    def _answers(self) -> Iterator[bytes]:
-        if self.answers_name.endswith(".parquet"):
-            from smartsearch.ask.runs import parquet
-
-            with self._storage.open_read(self.answers_name) as file:
-                yield from parquet.records(file)
-        else:
-            with self._storage.open_read(self.answers_name) as file:
-                yield from (raw.rstrip(b"\n") for raw in file)
 
     def put(self, task: int, answer: Answer) -> bool:
         """Note an answer; whether it was not there before.
@@ -354,21 +307,10 @@ class RunFolder:
         """Write the manifest, which tells how far the run is."""
         self._storage.write(self.manifest_name, _indented(manifest))
 
-    def drop_parts(self) -> None:
-        """Remove the parts, once the answers are written."""
-        self._storage.remove_folder(self._parts)
-
-
-def _digest(raw: bytes) -> bytes:
-    return hashlib.blake2b(raw, digest_size=16).digest()
-
-
-def _line(raw: bytes) -> Any:
-    """The line of a record; None where it says none."""
-    try:
-        return orjson.loads(raw)["line"]
-    except (ValueError, LookupError, TypeError):
-        return None
+    def drop_parts(self, manifest: Json) -> None:
+        """Remove the parts of a complete run, unless lines failed: `resume` takes these up from there."""
+        if not manifest["counts"]["failed"]:
+            self._storage.remove_folder(self._parts)
 
 
 def _object(raw: bytes, where: str) -> Json:

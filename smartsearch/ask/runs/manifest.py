@@ -39,9 +39,6 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
     searched = {name: value for name, value in vars(source).items() if name not in ("indexed", "own")}
     del searched["filters"]
     searched |= {_SAID.get(name, name): getattr(source.filters, name) for name in NAMES}
-    settings = batch.settings(config)
-    if config.system == Config.system:
-        del settings["system"]  # runs that are older than the setting lack it
     made = {
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,
@@ -53,7 +50,7 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
         },
         "shard": {"number": shard.number, "of": shard.of, "task_lines": plan.size},
         "source": {**searched, "paths": [shown(path) for path in source.paths]},
-        "config": settings,
+        "config": batch.settings(config),
         "models": models,
     }
     whole: Json = orjson.loads(record.dumps(made))  # with lists for tuples, as a plan that was read back

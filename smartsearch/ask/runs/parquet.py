@@ -64,14 +64,6 @@ def write(records: Iterable[bytes], out: BinaryIO) -> None:
             file.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema()))
 
 
-def records(file: BinaryIO) -> Iterator[bytes]:
-    """The records of a file that `write` made, in its order, byte for byte."""
-    import pyarrow.parquet as pq
-
-    for batch in pq.ParquetFile(file).iter_batches(columns=["record"]):
-        yield from (text.encode() for text in batch.column(0).to_pylist())
-
-
 def _groups(records: Iterable[bytes]) -> Iterator[list[dict[str, Any]]]:
     rows: list[dict[str, Any]] = []
     held = 0

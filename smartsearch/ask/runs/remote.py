@@ -1,19 +1,17 @@
-"""A folder of object storage, HDFS or another service by its URI, as fsspec opens it.
+"""A folder of object storage, or of another service, by its URI, as fsspec opens it.
 
-An object store makes or replaces an object in one put, so no reader sees half of it. Where there are folders
-and renames (HDFS, sftp) a temporary file is moved; HDFS cannot move onto a file, so the old one goes first.
+An object store makes or replaces an object in one put, so no reader sees half of it. Other services (HDFS,
+sftp) are only read.
 """
 
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
-import time
+import io
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
@@ -21,12 +19,9 @@ from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.faults import faults as _faults
 from smartsearch.ask.runs.storage import Files, Local, checked, is_uri, shown
 from smartsearch.runtime import extras
-from smartsearch.runtime.outputs import DAY, is_temporary, temporary
 
 _OBJECTS = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "oci", "oss", "tos", "memory"})
 """Schemes whose put is atomic."""
-_IN_MEMORY = 1 << 23
-"""Bytes of a file to be put that are held in memory; a longer one lies on the local disk until it is."""
 
 
 def storage(place: str) -> Local | Remote:
@@ -72,16 +67,22 @@ class Remote(Files):
 
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
-        """Make or replace a file, by one put when the block has ended."""
-        path = self._path(name)
-        with _faults(tempfile.gettempdir()):
-            spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - its making has its own faults
-        with spool:
-            yield cast("BinaryIO", spool)
-            spool.seek(0)
-            # In a thread, which Ctrl-C does not interrupt: a stream dropped half way would be committed.
-            with faults(self.where(name)), ThreadPoolExecutor(1) as uninterrupted:
-                uninterrupted.submit(self._put, path, cast("BinaryIO", spool)).result()
+        """Make or replace a file, by one put when the block has ended; until then memory holds it."""
+        path, held = self._path(name), io.BytesIO()
+        if not self._flat:
+            raise StorageError(
+                f"{self.where(name)}: there no file can be put whole",
+                hint="a run folder on a disk or in object storage (s3://, gs://, abfs://)",
+            )
+        yield held
+        with faults(self.where(name)):
+            self._system.pipe_file(path, held.getvalue())
+
+    def fetch(self, name: str, place: Path) -> int:
+        """Copy a file to a new one of this disk; its size in bytes."""
+        with faults(self.where(name), reading=True):
+            self._system.get_file(self._path(name), str(place))
+            return place.stat().st_size
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of that name."""
@@ -89,16 +90,10 @@ class Remote(Files):
             return self._kind(self._path(name)) == "file"
 
     def names(self, folder: str = "") -> list[str]:
-        """The files of one folder, sorted. Removes what writers left in it a day ago."""
-        found = []
+        """The files of one folder, sorted."""
         with faults(self.where(folder)):
-            for info in self._listed(self._path(folder)):
-                name = info["name"].rpartition("/")[2]
-                if not is_temporary(name):
-                    found.append(f"{folder}/{name}" if folder else name)
-                elif 0 < _changed(info) < time.time() - DAY:
-                    self._system.rm_file(info["name"])
-        return sorted(found)
+            names = [info["name"].rpartition("/")[2] for info in self._listed(self._path(folder))]
+        return sorted(f"{folder}/{name}" if folder else name for name in names)
 
     def below(self) -> dict[str, int | None]:
         """Every file under the URI by its name there, and its bytes where the storage tells.
@@ -161,36 +156,6 @@ class Remote(Files):
         """Whether there are no folders, only names."""
         kinds = self._system.protocol
         return not _OBJECTS.isdisjoint((kinds,) if isinstance(kinds, str) else kinds)
-
-    def _put(self, path: str, data: BinaryIO) -> None:
-        if self._flat:
-            self._system.pipe_file(path, data.read())
-        else:
-            self._moving(path, data)
-
-    def _moving(self, path: str, data: BinaryIO) -> None:
-        held = temporary(path)
-        self._system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        try:
-            with self._system.open(held, "wb") as out:
-                shutil.copyfileobj(data, out, _IN_MEMORY)
-            try:
-                self._system.mv(held, path)
-            except Exception:
-                if self._kind(path) != "file":
-                    raise
-                self._system.rm_file(path)
-                self._system.mv(held, path)
-        except BaseException:
-            with contextlib.suppress(Exception):
-                self._system.rm_file(held)
-            raise
-
-
-def _changed(info: dict[str, Any]) -> float:
-    """When a file last changed, in seconds; 0 where the storage does not tell."""
-    at = info.get("mtime") or 0.0
-    return float(at.timestamp() if hasattr(at, "timestamp") else at)
 
 
 def _opened(place: str) -> tuple[Any, str]:

@@ -52,7 +52,7 @@ class Shift:
         if held is not None:
             self._earlier = list(held.get("sessions", []))
             if self.folder.is_complete(held) and not (self.retry_failed and held["counts"]["failed"]):
-                self.folder.drop_parts()
+                self.folder.drop_parts(held)
                 return held
         self.folder.resume(self.plan, self.tasks, retry_failed=self.retry_failed)
         self._note("running")
@@ -96,7 +96,7 @@ class Shift:
                 f"{self.folder.place}: the answers were removed while the run ended",
                 hint="the same command again",
             )
-        self.folder.drop_parts()
+        self.folder.drop_parts(whole)
         return whole
 
     def _asked(self, task: int) -> bool:

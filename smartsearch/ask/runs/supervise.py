@@ -11,7 +11,6 @@ from typing import IO, Any, NamedTuple
 
 from smartsearch.ask.batch import identity_in
 from smartsearch.ask.runs.records import failed
-from smartsearch.ask.runs.staging import sweep
 from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Report, Setup, Task
 from smartsearch.errors import SmartsearchError
 from smartsearch.runtime import worker
@@ -58,6 +57,7 @@ class Keeper:
         self._threads = threads
         self._worker: worker.Worker | None = None
         self._printed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as this
+        self._own: tempfile.TemporaryDirectory[str] | None = None
         self._tries: Counter[Step] = Counter()
         self._refused: dict[str, Skipped] = {}
         self._closed = threading.Event()
@@ -143,10 +143,11 @@ class Keeper:
         return _Death(at, how)
 
     def _end(self) -> None:
-        """End the process, and remove what it fetched."""
+        """End the process, and remove its temporary folder with what it fetched."""
         if self._worker is not None:
             self._worker.kill()
-            sweep()
+        if self._own is not None:
+            self._own.cleanup()
 
     @property
     def _limit(self) -> float:
@@ -158,11 +159,14 @@ class Keeper:
             raise Closed
         self._printed.seek(0)
         self._printed.truncate()
+        self._own = tempfile.TemporaryDirectory(prefix="smartsearch-", ignore_cleanup_errors=True)
         self._worker = worker.Worker(
             "smartsearch.ask.runs.worker",
             (self._setup, self._threads),
             errors=self._printed,
-            env=_BLAS | os.environ | dict.fromkeys(_THREAD_COUNTS, str(self._threads)),
+            env=_BLAS
+            | os.environ
+            | {**dict.fromkeys(_THREAD_COUNTS, str(self._threads)), "TMPDIR": self._own.name},
             hint="fewer --workers leave more of everything to each",
         )
         if self._closed.is_set():  # `close` may have seen no process

@@ -36,7 +36,7 @@ class Desk:
     def __init__(self, hire: Hire, first: Worker | None = None) -> None:
         self._hire, self._first = hire, first
         self._hand: Worker | None = None
-        self._turn, self._seeing = asyncio.Lock(), asyncio.Lock()
+        self._turn = asyncio.Lock()
         self._jobs: set[asyncio.Task[Any]] = set()
         self._places = Locations()
         self.state = State()
@@ -89,15 +89,6 @@ class Desk:
             left.set()
         hint = "fewer `paths`, or a longer --timeout of the server"
         raise SearchTimeout(f"no answer within {order.seconds:g} s", hint=hint)
-
-    async def look(self, order: Order) -> Any:
-        """What comes of an order that waits in no line, in a process of its own. Raises as `do`."""
-        async with self._seeing:
-            hand = await asyncio.to_thread(self._hire, {})
-            try:
-                return _result(await self._asked(hand, order, asyncio.Event(), order.seconds))
-            finally:
-                hand.kill()
 
     def _begin(self, order: Order, began: asyncio.Event, left: asyncio.Event) -> asyncio.Task[Any]:
         """A task that goes on when the caller is cancelled: until `left` is set and the worker is free."""

@@ -109,10 +109,9 @@ TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
     "status": (
         StatusArguments,
         "What is searched",
-        "Tell what `search` reads: roots, formats, models, index, cache, limits. Not needed before it.",
+        "Tell what `search` reads and by which models: roots, models, limits. Not needed before it.",
         "version: string, profile: string, models_state: string, models: array, roots: array, "
-        "formats: object, formats_counted: integer, index: array, cache: object, warm: object, "
-        "limits: object",
+        "warm: object, limits: object",
     ),
 }
 """Of each tool what it takes, its title, what it is for, and the keys of its record with their types, `?`
@@ -265,18 +264,10 @@ class Door:
     async def _reply(self, tool: str, given: Json) -> Reply:
         arguments = parse(TOOLS[tool][0], given)
         if tool == "status":
-            return status.told(await self._seen(), self._config, self._seconds, self._desk)
+            return status.told(self._roots.paths, self._config, self._seconds, self._desk)
         self._prepare()
         reply: Reply = await self._desk.do(Order(tool, arguments, self._seconds))
         return reply
-
-    async def _seen(self) -> Json:
-        """What `status` has to look up, as far as that can be done in time."""
-        try:
-            seen: Json | None = await self._desk.look(Order("look", None, status.LOOKING))
-        except SmartsearchError as error:
-            return status.unseen(self._roots.paths, error.message)
-        return seen or status.unseen(self._roots.paths, f"it took longer than {status.LOOKING:g} s")
 
     def _prepare(self) -> None:
         """Have the models loaded before they are asked for, once the client has its first answers."""

@@ -16,7 +16,7 @@ from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.models import loading
 from smartsearch.rank.confidence import worth_reading
-from smartsearch.serve.mcp import brief, status
+from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.arguments import ExpandArguments, Search
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
 from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
@@ -112,11 +112,6 @@ class Answers:
             lines.append(f"{filled.crowded_out} turns around them did not fit")
         lines += [f"missing: {entry['id']}: {entry['why']}" for entry in missing]
         return Reply(record, "\n".join(lines).lstrip("\n"))
-
-    def look(self) -> Json:
-        """What is served and what is kept on disk: what `status` has to look up."""
-        with confined(self._roots.paths):
-            return status.looked(self._roots.paths, self._scope, self._config)
 
     def _system(self) -> System:
         return systems.load(self._config, self._models)

@@ -46,7 +46,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be done: `load` the models, `search`, `expand` or `look`, and in how many seconds."""
+    """What is to be done: `load` the models, `search` or `expand`, and in how many seconds."""
 
     what: str
     given: Any = None
@@ -87,7 +87,6 @@ def begin(setup: Setup, tell: Tell) -> Callable[[Order], Job]:
         "load": lambda _: answers.prepare(),
         "search": answers.search,
         "expand": answers.expand,
-        "look": lambda _: answers.look(),
     }
 
     def told(result: JobResult) -> None:

@@ -18,7 +18,6 @@ CARD = Card(
     f"or with its language model (--llm). {SEEN}",
     paper="QRMeM: Unleash the Length Limitation through Question then Reflection Memory Mechanism",
     fidelity="rule",
-    graph=True,
     llm=True,
 )
 CARDS = {CARD.name: CARD}

@@ -22,7 +22,7 @@ from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
 from smartsearch.systems.qrmem.rules import Asked
 from smartsearch.systems.qrmem.settings import set_in
-from smartsearch.types import Graph, Hit, HopTrace, Link, Term, Turn
+from smartsearch.types import Hit, HopTrace, Term, Turn
 
 if TYPE_CHECKING:
     from smartsearch.llm import Asker
@@ -108,7 +108,6 @@ class System:
             frozenset(made.facts[step.fact].sentence.turn for step in route.steps),
             warnings=(*near.warnings, *(roles.warnings if roles else ())),
             name=name,
-            graph=drawn(asked, made, route, entities) if config.graph else None,
             told=told,
         )
 
@@ -198,24 +197,3 @@ def _own(asked: Asked, made: EntityGraph, route: Route, name: str) -> dict[str, 
         "answerable": route.answerable,
         "stopped": route.stopped,
     }
-
-
-def drawn(asked: Asked, made: EntityGraph, route: Route, entities: Sequence[str]) -> Graph:
-    """The graph to be shown: each entity with the number of segments that name it and when it was taken."""
-    taken = dict.fromkeys(entities, 1) | {step.entity: n for n, step in enumerate(route.steps, start=2)}
-    nodes = [
-        Term(name, ENTITY, float(len(one.segments)), taken.get(name, 0))
-        for name, one in made.entities.items()
-    ]
-    places = {name: place for place, name in enumerate(made.entities)}
-    said_in = [fact.sentence.turn for fact in made.facts]
-    turns = {index: place for place, index in enumerate(dict.fromkeys(said_in))}
-    links = []
-    for edge in made.edges:
-        said = dict.fromkeys(turns[said_in[fact]] for fact in edge.facts)
-        one, other = (places[name] for name in edge.ends)
-        written = dict.fromkeys(
-            made.facts[fact].sentence.said for fact in edge.facts if made.facts[fact].written
-        )
-        links.append(Link(one, other, tuple(said), Turn(" ".join(written)) if written else None))
-    return Graph(tuple(nodes), tuple(links), tuple(asked.haystack.corpus.turns[index] for index in turns))

@@ -148,28 +148,8 @@ def test_a_folder_with_files_of_a_run_and_no_plan_is_left_alone(questions: str, 
     before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
     with pytest.raises(UsageError, match=f"out/{left}.* is there, and no plan says whose it is") as caught:
         done(questions)
-    assert caught.value.hint == "another --out, or --overwrite"
+    assert caught.value.hint == "another --out, or remove that folder"
     assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
-
-
-@pytest.mark.parametrize("retry", [True, False])
-@pytest.mark.parametrize("complete", [True, False])
-def test_answers_that_are_not_what_the_run_wrote_are_not_replaced(
-    questions: str, complete: bool, retry: bool
-):
-    if complete:
-        done(questions, fails=True)
-    else:
-        shift(questions).begin()
-    answers = Path("out/answers-00001-of-00001.jsonl")
-    answers.write_bytes((answers.read_bytes() if complete else b"") + b'{"id":"mine","line":1}\n')
-    before = answers.read_bytes()
-    if complete and not retry:
-        assert done(questions) == []
-    else:
-        with pytest.raises(UsageError, match="is not what this run wrote"):
-            done(questions, retry=retry)
-    assert answers.read_bytes() == before
 
 
 def test_answers_that_go_while_the_run_ends_are_told(questions: str, monkeypatch):
@@ -210,7 +190,7 @@ def test_a_kill_at_the_end_loses_nothing(questions: str, monkeypatch, step: str,
     failed = {record["line"] for record in map(json.loads, _held()) if "error" in record}
     assert set(done(questions, retry=retry)) == (failed if retry else set())
     assert lines() == list(range(1, 13))
-    assert not list(Path("out").glob("parts-*"))
+    assert bool(list(Path("out").glob("parts-*"))) is not retry  # as long as lines failed
 
 
 def _held() -> list[bytes]:
