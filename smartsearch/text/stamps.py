@@ -9,7 +9,7 @@ the day are learnt from their hours, and a clock that falls back begins a day.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
@@ -19,29 +19,33 @@ from smartsearch.text.times import (
     Orders,
     calendar_day,
     clock,
+    find_date,
     learnt_halves,
     month_of,
+    take_date,
     to_iso,
 )
 
-_WORD = r"[^\W\d_]"
+_WORD = r"[^\s\d!-/:-@\[-`{-~·—–|、。，：（）【】「」]"
 _DAY_OF_WEEK = rf"{WEEKDAY}[.,]{{0,2}} {{1,2}}"
 _NUMBERS = "|".join(rf"\d{{1,4}}{mark}\d{{1,2}}{mark}\d{{1,4}}" for mark in ("-", "/", r"\.", r"\. "))
 _EAST = r"(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
 _NAMED = (
     rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?: | de | of |-){ANY_MONTH}\.?(?:(?:,| de)? \d{{4}}(?!:)"
     rf"|-\d{{2,4}})?"
+    rf"|\d{{4}}\.? {ANY_MONTH} \d{{1,2}}\."
     rf"|{ANY_MONTH}\.? {{1,2}}\d{{1,2}}(?:st|nd|rd|th)?(?![:\d])(?:,? \d{{4}}(?![:\d]))?"
 )
 _NEAR = (
     r"(?:to-?day|yesterday|heute|gestern|hoy|ayer|aujourd['’]hui|hier|oggi|ieri|hoje|ontem|vandaag|gisteren"
     r"|сегодня|вчера|今天|昨天|今日|昨日|오늘|어제|dzisiaj|wczoraj|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
 )
+_EARLY = rf"(?:{_WORD}{{1,14}}\s|(?:上午|下午|午前|午後|오전|오후|凌晨|早上|晚上|中午)\s?)"
 _ZONE = r"(?:\s?(?:Z\b|UTC\b|GMT\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b|[+-]\d\d:?\d\d\b))?"
 _HALF = rf"(?:[ap]\.?\s?m\b\.?|{_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
-_BETWEEN = r"(?:T|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"
+_BETWEEN = r"(?:T|\]\s?\[|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"
 _DATE = rf"(?:{_NUMBERS}|{_EAST}|{_NAMED})\.?"
 _HOURS = r"\s?(?:h|hrs?|hours?|stunden?|heures?|horas?|ore|uur)\b"
 _MINUTES = r"\s?(?:m|mins?|minut\w{0,3})\b"
@@ -52,18 +56,20 @@ _SPAN = (
     rf"|\d{{1,3}}{_MINUTES}{_AND}\d{{1,2}}{_SECONDS}|\d{{1,2}} (?:minut\w{{1,3}}|seconds?"
     rf"|se[ck]und\w{{1,3}})\b"
 )
-_SPOT = r"\d{1,4}:\d{1,2}(?::\d{1,2})?(?:[.,]\d{1,3})?"
+_SPOT = r"\d{1,4}:\d{1,2}(?::\d{1,2}){0,2}(?:[.,]\d{1,3})?"
+_TO = r"(?:\s?(?:-->|->|–|—)\s?|\s-\s)"
 _AT = r"\d{1,4}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
 STAMP = (
-    rf"(?<![a-z\d:])(?:{_SPOT}\s?(?:-->|->|–|—)\s?{_SPOT}"
-    rf"|(?:{_DAY_OF_WEEK})?(?:{_DATE}){_BETWEEN}{_LOOSE}(?:\s(?-i:[A-Z]{{3,4}}))?(?:\s\d{{4}}\b)?"
-    rf"|{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d:\d\d"
+    rf"(?<![a-z\d:])(?:{_SPOT}{_TO}{_SPOT}"
+    rf"|(?:{_DAY_OF_WEEK}|(?:le|am|den|on|el|il|em|op) )?(?:{_DATE}){_BETWEEN}{_EARLY}?{_LOOSE}"
+    rf"(?:\s(?-i:[A-Z]{{3,4}}))?(?:\s\d{{4}}\b)?"
+    rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d:\d\d"
     rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
     rf"|\d{{1,2}}[-/.]\d{{1,2}}\.?,?\s(?:at )?{_CLOCK}"
-    rf"|{_SPAN})(?!\w|:\d)"
+    rf"|{_SPAN})(?![^\W_]|:\d)"
 )
 """What a stamp looks like, for a pattern compiled with `re.I`. Bounded in every part; without groups."""
-_PLACE = re.compile(rf"(?P<from>{_SPOT})\s?(?:-->|->|–|—)\s?{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN})", re.I)
+_PLACE = re.compile(rf"(?P<from>{_SPOT}){_TO}{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN})", re.I)
 _ALONE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 """A clock and no more, as most stamps without a date are."""
 _PARTS = re.compile(r"(\d{1,3})\s?(\w)")
@@ -87,7 +93,7 @@ def seconds(stamp: str) -> int | None:
         return sum(units.get(unit, 0) * many for unit, many in (("h", 3600), ("m", 60), ("s", 1)))
     whole = (found["from"] or found["at"]).replace(",", ".").partition(".")[0]
     at = 0
-    for part in whole.split(":"):
+    for part in whole.split(":")[:3]:  # a fourth part counts pictures
         at = 60 * at + int(part)
     return at
 
@@ -106,6 +112,18 @@ def yearless(text: str, before: str) -> str:
     day = calendar_day(int(before[:4]), month, int(found["n"] or found["n2"] or found["n3"]))
     late = before[5:7] == "12" and month == 1
     return calendar_day(int(before[:4]) + 1, month, int(day[8:])) if day and late else day
+
+
+def day_above(lines: Sequence[str]) -> str:
+    """The one day that the lines above a chat's first turn tell, but for that of an export; or ""."""
+    told = [line for line in lines[-_ABOVE:] if len(line) < _LONGEST and not _TAKEN_OUT.search(line)]
+    orders = Orders.of(told)
+    days = {day for line in told if (day := find_date(line, day_first=orders.day_first(line)))}
+    return days.pop() if len(days) == 1 else ""
+
+
+_ABOVE, _LONGEST = 500, 200
+_TAKEN_OUT = re.compile(r"export|backup|saved|printed|generated|downloaded", re.I)
 
 
 @dataclass
@@ -139,7 +157,10 @@ class Timeline:
             self.day = time[:10]
             if "T" in time:
                 return time
-        if day := yearless(stamp, self.day):
+        day, rest = ("", stamp) if time else take_date(stamp, self.orders.day_first(stamp))
+        if day:  # and a word for half of the day
+            self.day, stamp = day, rest
+        elif day := yearless(stamp, self.day):
             self.on(day)
             stamp = _YEARLESS.sub("", stamp, count=1)
         hour = clock(stamp, self.halves)

@@ -21,26 +21,26 @@ MONTH_NAMES = (
     "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
 _ABROAD = """
-januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января январь янв \
-ledna tammikuu tammikuuta / iano tamm leden ledn січ sij ιαν ינואר يناير जनवरी มกราคม sausio
-februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля февраль \
-фев února helmikuu helmikuuta / few helm únor лют velj φεβ פברואר فبراير फ़रवरी กุมภาพันธ์ vasari
-märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret maaliskuuta / \
-maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac
-avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta / huht dub кві \
-trav απρ אפריל أبريل ابريل अप्रैल เมษายน baland
-mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta / toukok květen трав svib μαΐ \
-μάι מאי مايو मई พฤษภาคม geguž
-juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta / kesäk \
-červen черв lipnj ιουν יוני يونيو जून มิถุนายน biržel iunie
-juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu heinäkuuta / \
-heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม liep iulie
-août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu agustus \
-elokuuta / elok srpen сер kolov αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj
-septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент září syyskuu \
-syyskuuta / syysk вер ruj σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj szept
-oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт října \
-lokakuu lokakuuta / lokak říjen жов οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม spal
+január januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января \
+январь янв ledna tammikuu tammikuuta / iano tamm leden ledn січ sij ιαν ינואר يناير जनवरी มกราคม sausio
+február februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля \
+февраль фев února helmikuu helmikuuta / few helm únor лют velj φεβ פברואר فبراير फ़रवरी กุมภาพันธ์ vasari
+március márc märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret \
+maaliskuuta / maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac
+április ápr avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta \
+/ huht dub кві trav απρ אפריל أبريل ابريل अप्रैल เมษายน baland
+május máj mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta / toukok květen \
+трав svib μαΐ μάι מאי مايو मई พฤษภาคม geguž
+június jún juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta \
+/ kesäk červen черв lipnj ιουν יוני يونيو जून มิถุนายน biržel iunie
+július júl juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu \
+heinäkuuta / heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม liep iulie
+augusztus août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu \
+agustus elokuuta / elok srpen сер kolov αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj
+szeptember septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент \
+září syyskuu syyskuuta / syysk вер ruj σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj szept
+október oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт \
+října lokakuu lokakuuta / lokak říjen жов οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม spal
 novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu marraskuuta / \
 marras лис stud νοε נובמבר نوفمبر नवंबर พฤศจิกายน lapkr noi
 dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря декабрь \
@@ -67,6 +67,7 @@ _DAY_MONTH = re.compile(
     re.I,
 )
 _MONTH_DAY = re.compile(rf"\b{_MONTH}[\s-]+{_NTH},?[\s-]+(\d{{4}})(?!\d)", re.I)
+_YEAR_MONTH_DAY = re.compile(rf"(?<!\d)(\d{{4}})\.?\s+{_MONTH}\s+(\d{{1,2}})(?![\d:])\.?", re.I)
 _UNIX = re.compile(
     rf"\b{_MONTH}\s+(\d{{1,2}})\s(\d\d:\d\d(?::\d\d)?)(?:\s[A-Z]{{3,4}})?\s(\d{{4}})(?!\d)", re.I
 )
@@ -87,8 +88,11 @@ WEEKDAY = (
     r"|пн|вт|ср|чт|пт|сб|вс|(?:星期|周|週|礼拜)[一二三四五六日天]|[月火水木金土日]曜日|[월화수목금토일]요일)"
 )
 """The days of the week in some languages, in full or short."""
-_FILLERS = "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|в|o|v|den|pukul|saat|feira"
-"""What stands between a date and a clock beside marks and the day of the week."""
+_FILLERS = (
+    "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|в|o|v|den|pukul|saat|feira"
+    "|(?:[bcejmp]|ce|we|ee)[sd]?t"
+)
+"""What stands between a date and a clock beside marks and the day of the week, and names of zones."""
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.A
 )
@@ -168,7 +172,7 @@ def clock(text: str, halves: Mapping[str, bool] | None = None) -> str:
 
 def find_date(text: str, *, day_first: bool = True) -> str:
     """The first date that stands anywhere in `text`, as `2023-05-08`, or ""."""
-    return _take_date(text, day_first)[0]
+    return take_date(text, day_first)[0]
 
 
 def day_of_name(name: str) -> str:
@@ -191,9 +195,9 @@ def _text_to_iso(text: str, day_first: bool) -> str:
     if _EASTERN.search(text):
         text = _EASTERN_CLOCK.sub(_western, text)
     if found := _ISO.fullmatch(text):  # what programs write, ten times as fast as the general way
-        day = _take_date(found[1], day_first)[0]
+        day = take_date(found[1], day_first)[0]
         return f"{day}T{found[2]}{found[3]}{_offset(found[4])}" if day else ""
-    day, rest = _take_date(text, day_first)
+    day, rest = take_date(text, day_first)
     if not day:
         return ""
     time, rest = _take_clock(rest)
@@ -223,7 +227,7 @@ def _western(found: re.Match[str]) -> str:
     return f"{int(found[2])}:{int(found[3]):02}:{int(found[4] or 0):02}{late}"
 
 
-def _take_date(text: str, day_first: bool) -> tuple[str, str]:
+def take_date(text: str, day_first: bool) -> tuple[str, str]:
     """The first date in `text` and `text` without it, or "" and `text`."""
     if found := _YEAR_FIRST.search(text):
         year, month, day = int(found[1]), int(found[3]), int(found[4])
@@ -231,6 +235,8 @@ def _take_date(text: str, day_first: bool) -> tuple[str, str]:
         year, month, day = int(found[1]), int(found[2]), int(found[3])
     elif found := _of_month(_DAY_MONTH, 2, text):
         year, month, day = int(found[3] or 2000 + int(found[4])), month_of(found[2]), int(found[1])
+    elif found := _of_month(_YEAR_MONTH_DAY, 2, text):
+        year, month, day = int(found[1]), month_of(found[2]), int(found[3])
     elif found := _of_month(_UNIX, 1, text):
         iso = calendar_day(int(found[4]), month_of(found[1]), int(found[2]))
         return (iso, f"{text[: found.start()]} {found[3]} {text[found.end() :]}") if iso else ("", text)
@@ -316,8 +322,10 @@ _AFTER = (
 )
 _LATE = {**dict.fromkeys(_BEFORE, False), **dict.fromkeys(_AFTER, True)}
 _LOOSE = re.compile(r"[\s.]+")
-_UNKNOWN_HALF = r"[^\W\d_]{1,14}\.?(?:\s?[^\W\d_]{1,9}\.?){0,2}(?=\]|\s[-–]\s)"
+_UNKNOWN_HALF = r"[^\W\d_][^\s\d\]]{0,14}(?:\s?[^\W\d_][^\s\d\]]{0,9}){0,2}?(?=\]|\s[-–]\s)"
 """What can only be a word for half a day: it stands between a clock and the mark that ends a stamp."""
+_UNKNOWN_EARLY = r"[^\W\d_][^\s\d,:\]]{4,14}(?=\s)"
+"""The same before a clock, where words of fewer letters stand for "at"."""
 
 
 def is_late(before: str, after: str) -> bool | None:
@@ -342,7 +350,7 @@ _DATE = (
 _STAMP_CLOCK = r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
 # Between date and clock: `, `, `،`, ` à `, ` klo `, ` a las `; some languages put the half of the day first.
 STAMP = (
-    rf"{_DATE}[,،]?\s(?:(?P<early>{_HALF})\s?|[^\W\d]{{1,4}}\s){{0,2}}"
+    rf"{_DATE}[,،]?\s(?:(?P<early>{_HALF}|{_UNKNOWN_EARLY})\s?|[^\W\d]{{1,4}}\s){{0,2}}"
     rf"{_STAMP_CLOCK}(?:\s?(?P<late>{_HALF}(?![^\W\d_])|{_UNKNOWN_HALF}))?"
 )
 """A numeric date and a clock, for a pattern that is compiled with `re.I`. Bounded in every part."""
@@ -450,7 +458,8 @@ class Numbers(NamedTuple):
         half = _HALF_STANDS.search(text)
         named = _DAY_NAME.search(text)
         weekday = _WEEKDAYS.index(named[1].lower()) if named else -1
-        return cls(found[2], len(found[4]), bool(half), bool(half), found[1], found[3], found[4], weekday)
+        capital = half is not None and half[0].isupper()
+        return cls(found[2], len(found[4]), bool(half), capital, found[1], found[3], found[4], weekday)
 
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -485,9 +494,8 @@ class Orders:
         return cls.of_numbers(map(Numbers.in_text, stamps))
 
     @classmethod
-    def of_numbers(cls, dates: Iterable[Numbers | None], american_year: int = 2) -> Orders:
-        """Those of dates in file order, one wherever the date changes. Browsers write American years
-        in full."""
+    def of_numbers(cls, dates: Iterable[Numbers | None]) -> Orders:
+        """Those of dates in file order, one wherever the date changes."""
         forms: dict[tuple[str, int, bool], list[Numbers]] = {}
         for one in dates:
             if one:
@@ -503,7 +511,7 @@ class Orders:
                 continue
             back = {order: _jumps([one.day(order) for one in held]) for order in (True, False)}
             padded = any(one.a[0] == "0" or one.b[0] == "0" for one in held)
-            american = all(one.mark == "/" and one.digits == american_year and one.american for one in held)
+            american = all(one.mark == "/" and one.american for one in held)
             first[form] = back[True] < back[False] if back[True] != back[False] else padded or not american
         return cls(first, frozenset(changing))
 
@@ -570,7 +578,7 @@ def learnt_halves(stamps: Iterable[str]) -> dict[str, bool]:
     for stamp in stamps:
         if not _HALVED.search(stamp):
             continue
-        day, rest = _take_date(stamp, True)
+        day, rest = take_date(stamp, True)
         time, rest = _take_clock(rest)
         word = " ".join(_told(rest)) if time else ""
         if word:
@@ -579,7 +587,7 @@ def learnt_halves(stamps: Iterable[str]) -> dict[str, bool]:
 
 
 _AROUND = " ,.;()[]|–—-\u202f\xa0"
-_HALVED = re.compile(r"\d[\s\u202f]?[^\W\d_]")
+_HALVED = re.compile(r"\d[\s\u202f,،]{0,3}[^\W\d_]")
 
 
 @lru_cache(maxsize=1 << 14)

@@ -44,6 +44,8 @@ _OTHERS = {
 _COMMONEST = "cp1252"
 _ORDER = {name: n for n, name in enumerate(_OTHERS)}
 _JAPANESE = ("cp932", "euc_jp")
+RTF = b"{\\rtf"
+"""How an RTF document begins."""
 _BEFORE = 500  # bytes before the first that is no UTF-8, for a guess to see words
 STORE = b"SQLite format 3\x00"
 """How a SQLite store begins."""
@@ -64,7 +66,7 @@ class Decoded:
 
 def decode(data: bytes) -> Decoded:
     """`data` as text: by its byte order mark, else UTF-8, else the encoding that its bytes make likely; a
-    Word document as its paragraphs.
+    Word or RTF document as its paragraphs.
 
     Bad bytes are replaced and counted; an encoding that was guessed is told. Raises FormatError `binary` for
     data that is not text; Outlook's is told what to do.
@@ -77,6 +79,10 @@ def decode(data: bytes) -> Decoded:
 
         if (document := text_of_docx(data)) is not None:
             return Decoded(document)
+    if data.startswith(RTF):
+        from smartsearch.transcripts.rtf import text_of_rtf
+
+        return Decoded(text_of_rtf(data))
     if data.startswith(STORE):
         from smartsearch.transcripts import stores
 

@@ -22,8 +22,8 @@ from smartsearch.types import Skipped
 
 SUFFIXES = (
     *(".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log"),
-    *(".mbox", ".eml", ".emlx", ".msg", ".vtt", ".srt", ".sbv", ".docx", ".weechatlog", ".html", ".htm"),
-    *(".csv", ".tsv"),
+    *(".mbox", ".eml", ".emlx", ".msg", ".vtt", ".srt", ".sbv", ".docx", ".rtf", ".weechatlog"),
+    *(".html", ".htm", ".csv", ".tsv"),
 )
 """Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""
 _NAMES = (

@@ -230,7 +230,7 @@ prompts .txt .md .markdown .log: prompts as language models are given them: Chat
     and Phi's marks
     rest: marks of turns
 table .csv .tsv: CSV and TSV with a column for who speaks and one for what is said
-chat .txt .md .markdown .log .docx: text and Markdown chats and transcripts, by the head of their turns:
+chat .txt .md .markdown .log .docx .rtf: text and Markdown chats and transcripts, by the head of their turns:
     `[time] Name: text`, `## User`, `Name  0:12` above what was said (Otter, Teams' .docx, Fathom, Gong),
     copies of windows
     how: Otter: Export Text, TXT with names and times; Teams: the meeting's Recap, Transcript, Download

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from smartsearch.text.stamps import Timeline, place, seconds
-from smartsearch.text.times import Orders, find_date, learnt_halves, to_iso
+from smartsearch.text.stamps import Timeline, day_above, place, seconds
+from smartsearch.text.times import learnt_halves, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.chat_layout import (
@@ -36,7 +36,7 @@ from smartsearch.transcripts.formats.chat_layout import (
     layout_of,
     session,
 )
-from smartsearch.transcripts.formats.heads import Head, are_places, infer
+from smartsearch.transcripts.formats.heads import Head, are_places, infer, is_filled_in
 from smartsearch.transcripts.formats.speakers import HEADINGS, Opening, is_label, is_sure, role
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -57,11 +57,10 @@ _NOTE = re.compile(
     r".{1,80} (?:started|stopped) transcription|Transcribed by https?://otter\.ai/?|Meeting ended"
     r" after .{1,40}"
     r"|(?:\d{1,2}h ?)?\d{1,3}m(?: ?\d{1,2}s)?|\d{1,2}s|.{1,200}-Meeting Recording"
-    r"|This editable transcript was computer generated.{0,200}"
+    r"|This editable transcript was computer generated.{0,200}|(?P<ended>.{1,80}\d:\d\d.{0,30}👋)"
 )
 """What programs say of a recording between turns."""
 _BORDER = re.compile(r"={20,}$")
-_TAKEN_OUT = re.compile(r"export|backup|saved|printed|generated|downloaded", re.I)
 _SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 
 
@@ -69,7 +68,8 @@ def detect(source: Source) -> bool:
     """Whether the file's beginning is turns of people or roles, and not a document with labels."""
     if source.json.items:
         return False
-    lines = source.lines[:_DETECT_LINES]
+    begun = front_matter(source.lines)
+    lines = source.lines[begun : begun + _DETECT_LINES]
     return head_of(lines) is not None or _is_chat(layout_of(lines), lines)
 
 
@@ -95,7 +95,7 @@ def head_of(lines: Sequence[str]) -> Head | None:
 def _is_chat(layout: Layout, lines: Sequence[str]) -> bool:
     opened = [layout.found[number] for number in layout.opened]
     named = [here.name for here in opened if here.name]
-    if not named:
+    if not named or is_filled_in(opened):
         return False
     if layout.chosen.pair:
         return _is_dialogue(layout.chosen, lines)
@@ -130,6 +130,10 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
         return True
     if len(named) + sum(map(is_label, {here.name for here in layout.found.values()})) > 4 and not recurs:
         return True  # `Title: ...`, `Author: ...`: every name once
+    values = [text for number in layout.opened if len((text := layout.found[number].text).split()) == 1]
+    numbers = sum(any(map(str.isdigit, text)) for text in values)
+    if len(values) * 4 >= 3 * len(named) and (len(named) >= _MANY or numbers * 3 >= len(named) > _FEW):
+        return True
     if layout.style == "- bold" and not recurs and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
         return True
     headed = _headings(layout, lines, named) > max(2, len(named) / 3)
@@ -206,7 +210,7 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
     starts = set(layout.opened)
     is_recorded, is_document = state.places, source.suffix == ".docx"
     if not timed.day:
-        timed.on(_day_above(source.lines[: layout.opened[0] - 1] if layout.opened else []))
+        timed.on(day_above(source.lines[: layout.opened[0] - 1] if layout.opened else []))
     alone = True  # the line stands at the start or after a blank one
     for number, line in enumerate(source.lines, 1):
         if number in layout.about:
@@ -214,7 +218,7 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
         elif number in starts:
             yield from state.close()
             state.open(number, layout.found[number])
-        elif (begun := session(line, alone, layout.orders, timed.day)) and (
+        elif (begun := session(line, alone or number + 1 in starts, layout.orders, timed.day)) and (
             not layout.chosen.pair or _is_above(number, source.lines, starts)
         ):
             yield from state.close()
@@ -232,8 +236,11 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
             timed.on(to_iso(logged["when"])[:10] or timed.day)
         elif head and _BORDER.match(line):
             yield from state.close()
-        elif is_recorded and (state.title or not is_document) and _NOTE.fullmatch(line.strip()[:300]):
-            pass
+        elif (
+            is_recorded and (state.title or not is_document) and (note := _NOTE.fullmatch(line.strip()[:300]))
+        ):
+            if note["ended"]:
+                break
         elif not stamps and line[:1].isdigit() and (at := seconds(line)) is not None:
             yield from state.close()
             state.mark, is_recorded = place(at), True
@@ -256,14 +263,6 @@ def _is_dated(lines: Sequence[str], layout: Layout) -> bool:
     above = [line for line in lines[:first][-_DETECT_LINES:-1] if line.strip()][-1:]
     below = lines[first : first + _DETECT_LINES]
     return any((begun := session(line)) is not None and begun[1] for line in (*above, *below))
-
-
-def _day_above(lines: Sequence[str]) -> str:
-    """The one day that the lines above the first turn tell, but for that of an export."""
-    told = [line for line in lines[-_DETECT_LINES:] if len(line) < LONGEST and not _TAKEN_OUT.search(line)]
-    orders = Orders.of(told)
-    days = {day for line in told if (day := find_date(line, day_first=orders.day_first(line)))}
-    return days.pop() if len(days) == 1 else ""
 
 
 def _is_above(number: int, lines: Sequence[str], starts: set[int]) -> bool:

@@ -52,7 +52,7 @@ _YEARLESS_ALONE = re.compile(
     rf" \d{{1,2}}(?:st|nd|rd|th)?)",
     re.I,
 )
-_RULE = re.compile(r"\s*(?:-\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$")
+_RULE = re.compile(r"\s*(?:-\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$|\s*>\s*$")
 _ABOUT = re.compile(
     r"[_*>\s]{0,6}(?:(?P<label>[A-Z][a-z]{2,12}(?: [a-z]{2,9})?)[_*]{0,3}:[_*]{0,3}\s+)?(?P<said>.{1,60})$"
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -24,16 +24,18 @@ _WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
 _TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)", re.I)
 """What a line with a stamp has at least."""
-_MARKED = re.compile(r"[:：<【「]|^\s*(?:[\[({#]|\*\*|__)")
+_MARKED = re.compile(r"[:：<>【「\t—]|^\s*[\[({#*_]| [-–→] ")
 """What a line with a name and no stamp has."""
-_LEAD = re.compile(r"[\s>@#*•\-–—(\[<{【「_]{0,12}")
-_MARKS = re.compile(r"[\s\])}>|,;:：\-–—*_•(\[<{【「]{0,12}(?:from (?=\S))?", re.I)
+_LEAD = re.compile(r"\s{0,40}[\s>@#*•\-–—(\[<{【「_`]{0,12}")
+_MARKS = re.compile(r"[\s\])}>|,;:：\-–—*_•(\[<{【「`]{0,12}(?:from (?=\S))?", re.I)
 _PAIRS = {"<": ">", "[": "]", "(": ")", "{": "}", "【": "】", "「": "」", "**": "**", "__": "__"}
-_BEHIND = re.compile(r"[\s\])}>】」*_|:：\-–—]{0,8}")
+_PAIRS |= {"*": "*", "_": "_", "`": "`"}
+_BEHIND = re.compile(r"[\s\])}>】」*_`|:：\-–—]{0,8}")
 _COLON = re.compile(r"\s?(?::(?=\s|$|\*\*)|：)")
-_DASH = re.compile(r"\s[-–—|»>]\s")
-_CLOSED = re.compile(r"[\s\])}】」:：,*_]{0,6}")
-_OPENERS = " \t\xa0[(<{【「,-–—|@•·*_:："
+_PROMPT = re.compile(r"[^\s<>]{1,40}(> )")
+_DASH = re.compile(r"\s(?:[-–—|»>→]|::)\s|—(?=\S)")
+_CLOSED = re.compile(r"[\s\])}】」:：,*_`]{0,6}")
+_OPENERS = " \t\xa0[(<{【「,-–—|@•·*_`:："
 _BLANKS = re.compile(r"[^\S\n]+")
 _WORDS = 7
 _PREAMBLE = 80  # lines of title, summary and names before the first turn
@@ -95,6 +97,11 @@ class Head:
         return "TIME" in self.written
 
     @property
+    def is_bare(self) -> bool:
+        """Whether it is a name alone on its line, and no mark tells it."""
+        return self.written == "NAME"
+
+    @property
     def above(self) -> bool:
         """Whether its text stands in the lines below."""
         return "TEXT" not in self.written
@@ -106,11 +113,11 @@ class Head:
 
     def at(self, lines: Sequence[str], number: int) -> tuple[Opening, int] | None:
         """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
-        parts = self._lines[0].of_line(lines[number - 1])
-        if parts is None:
+        parts = self._lines[0].of_line(unlinked(lines[number - 1]))
+        if parts is None or (self.is_bare and number > 1 and lines[number - 2].strip()):
             return None
         for n, part in enumerate(self._lines[1:], number):
-            told = part.of_line(lines[n]) if n < len(lines) else None
+            told = part.of_line(unlinked(lines[n])) if n < len(lines) else None
             if told is None:
                 return None
             parts = told | parts
@@ -182,7 +189,7 @@ class _Part:
 @lru_cache(maxsize=4096)
 def _tidied(name: str) -> str:
     """A name without stars around it and an account's id behind it."""
-    return _ID.sub("", name.strip().strip("*_").strip())
+    return _ID.sub("", name.strip().strip("*_").rstrip(" :"))
 
 
 def _leading(before: re.Pattern[str], line: str) -> int | None:
@@ -193,7 +200,9 @@ def _leading(before: re.Pattern[str], line: str) -> int | None:
 def _compiled(part: str) -> re.Pattern[str]:
     """The pattern of what stands on one side of a stamp, or of a whole line without one."""
     pieces = [piece for piece in _PIECES.split(part) if piece]
-    written = [r"\s{0,8}" if not pieces or pieces[0] != "TEXT" else ""]
+    written = [r"\s{0,40}" if not pieces or pieces[0] != "TEXT" else ""]
+    if not pieces:
+        written = [rf"{_STATUS}\s{{0,40}}"]
     for n, piece in enumerate(pieces):
         if piece == "NAME":
             closing = pieces[n + 1].strip()[:1] if n + 1 < len(pieces) else ""
@@ -228,7 +237,7 @@ def _spaced(marks: str) -> str:
 
 def _suggested(line: str) -> Iterator[str]:
     """The heads that a line may have."""
-    line = line[:_LONGEST]
+    line = unlinked(line[:_LONGEST])
     timed = _TIMED.search(line)
     if not timed and not _MARKED.search(line, 0, 90):
         return
@@ -284,19 +293,23 @@ def _named(rest: str, *, alone: bool, opened: str = "") -> Iterator[str]:
         yield f"{marks}NAME{'：' if full else ':'}{'' if not text else 'TEXT' if full else ' TEXT'}"
     if alone and told.strip() and len(told) <= 80:
         yield f"{marks}NAME"
-    if alone and "\t" in told[:60]:
+    if "\t" in told[:60]:
         yield f"{marks}NAME\tTEXT"
-    if alone and (dash := _DASH.search(told[:80])):
+    if dash := _DASH.search(told[:80]):
         yield f"{marks}NAME{dash[0]}TEXT"
+    elif not opener and (bracket := _PROMPT.match(told)):
+        yield f"{marks}NAME{bracket[1]}TEXT"
 
 
 def _of_lines(lines: Sequence[str]) -> Iterator[str]:
     """The heads of more than one line, about each line that is only a stamp."""
     for n, line in enumerate(lines):
-        bare = line.strip()
+        bare = unlinked(line).strip()
+        above = lines[n - 1].strip() if n else ""
+        if above and bare[:1] in "[(" and len(above) <= 80 and (begun := _BRACKETED.match(bare)):
+            yield f"NAME\n{begun['opens']}TIME{begun['closes']} TEXT"
         if not bare or len(bare) > 60 or not _TIMED.search(bare) or not _is_stamp(bare):
             continue
-        above = lines[n - 1].strip() if n else ""
         if n > 1 and above in ("—", "-", "•", "·", "|") and lines[n - 2].strip():
             yield f"NAME\n{above}\n{_stamp_in(bare)}"
         elif above and len(above) <= 80 and n + 1 < len(lines):
@@ -309,7 +322,18 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
             yield f"{_stamp_in(bare)}\n{_spaced(rest)}"
 
 
-_ONLY = re.compile(rf"[\[(]?\s?(?:{STAMP})\s?[\])]?", re.I)
+_STATUS = r"(?::[\w+-]{2,40}:)?"
+"""What Slack's people set beside their names, as it is copied."""
+_LINKED = re.compile(rf"\[(\(?{STAMP}\)?)\]\(https?://[^()\s]*\)", re.I)
+
+
+def unlinked(line: str) -> str:
+    """A line whose first stamp is no link into a recording any more."""
+    return _LINKED.sub(r"[\1]", line, count=1) if "](http" in line else line
+
+
+_BRACKETED = re.compile(rf"(?P<opens>[\[(]{{1,2}})(?:{STAMP})(?P<closes>[\])]{{1,2}}) \S", re.I)
+_ONLY = re.compile(rf"{_STATUS}\s*[\[(]?\s?(?:{STAMP})\s?[\])]?", re.I)
 
 
 def _is_stamp(bare: str) -> bool:
@@ -345,6 +369,11 @@ class Found:
 def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
     """Who of those that stand where names do may speak: who recurs, or once what looks like a name."""
     counts = Counter(here.name for here in opened.values() if here.name)
+    if head.is_bare:
+        named = [name for name in counts if name[0].isalpha() and _is_name(name) and may_be_name(name)]
+        often = {name for name in named if counts[name] > 1}
+        capital = all(map(str.isupper, often))
+        return frozenset(often | {name for name in named if (name.isupper() if capital else " " in name)})
     sure = head.has_time and (not head.above or head.written.endswith(("TIME", "TIME]", "TIME)", "TIME:")))
     return frozenset(
         name for name, n in counts.items() if _is_name(name) and (n > 1 or sure or may_be_name(name))
@@ -374,6 +403,7 @@ def infer(lines: Sequence[str]) -> Found | None:
     counts = Counter(form for n in written for form in set(_suggested(lines[n])))
     counts.update(_of_lines(lines))
     often = [form for form, count in counts.most_common(12) if count > 1]
+    often += ["NAME"] * ("NAME" not in often)
     found = [_found(Head(form), lines) for form in often]
     held = [one for one in found if _holds(one, lines)]
     return max(held, key=lambda one: one.weight, default=None)
@@ -385,6 +415,10 @@ def _found(head: Head, lines: Sequence[str]) -> Found:
         if number > end and lines[number - 1].strip() and (here := head.at(lines, number)):
             opened[number], end = here
             ends[number] = end
+    if head.is_bare:
+        names = known_names(opened, head)
+        opened = {number: here for number, here in opened.items() if here.name in names}
+        ends = {number: ends[number] for number in opened}
     return Found(head, opened, ends)
 
 
@@ -397,7 +431,7 @@ def _is_name(name: str) -> bool:
         and not is_label(bare)
         and not _LEVEL.search(bare)
         and (bare[-1] not in _SENTENCE_END or (bare[-1] == "." and " " in bare))
-        and "://" not in bare
+        and not any(sign in bare for sign in ("://", "()"))
         and "  " not in bare
         and not _DATING.search(bare)
         and all(bare.count(opens) == bare.count(closes) for opens, closes in ("()", "[]", "<>", "{}"))
@@ -426,17 +460,33 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         apart = [end + 1 < len(lines) and bool(lines[end + 1].strip()) for end in found.ends.values()]
         starts = set(found.opened)
         bare = sum(end + 1 in starts for end in found.ends.values())
-        followed = (
-            max(sum(below), sum(apart)) if head.has_time or set(head.written) & set("#*:：[") else sum(below)
-        )
+        marked = head.has_time or head.is_bare or set(head.written) & set("#*:：[")
+        followed = max(sum(below), sum(apart)) if marked else sum(below)
         if not followed * 4 >= 3 * turns or bare * 4 >= turns or min(found.opened) > _PREAMBLE:
             return False
-        return head.has_time or (min(found.opened) <= _FEW and _is_talk(found))
+        if head.is_bare and not _is_most(found, lines):
+            return False
+        begins = ("".join(lines[end : end + 2]).lstrip()[:2] for end in found.ends.values())
+        if sum(begun in _LISTED for begun in begins) * 2 > turns:
+            return False
+        return head.has_time or (min(found.opened) <= _FEW * (1 + head.is_bare) and _is_talk(found))
     first = min(found.opened)
-    after = sum(1 for number, line in enumerate(lines, 1) if number >= first and line.strip())
+    after = sum(number >= first and any(map(str.isalnum, line)) for number, line in enumerate(lines, 1))
     if head.has_time:
         return turns * 4 >= after
     return turns * 5 >= 3 * after and _is_talk(found)
+
+
+_LISTED = ("- ", "* ", "+ ", "--", "==", "~~", "..")
+"""What stands below titles of lists, and underlines titles."""
+
+
+def _is_most(found: Found, lines: Sequence[str]) -> bool:
+    """Whether names alone on their lines begin a third of the paragraphs, and one seldom follows itself."""
+    begun = sum(1 for above, line in pairwise(("", *lines)) if line.strip() and not above.strip())
+    said = [here.name for here in found.opened.values()]
+    same = sum(one == other for one, other in pairwise(said))
+    return len(said) >= 4 and len(said) * 3 >= begun and same * 10 <= len(said)
 
 
 def _is_talk(found: Found) -> bool:
@@ -444,11 +494,21 @@ def _is_talk(found: Found) -> bool:
     said = list(found.opened.values())
     switches = sum(one.name != other.name for one, other in pairwise(said))
     words = sum(len(here.text.split()) > 2 or not here.text.isascii() or found.head.above for here in said)
-    bare = set(found.head.written) & set("<[【(「{")
+    bare = set(found.head.written) & set("<>`[【(「{")
     named = sum(may_be_name(name) or role(name) != "" for name in found.names)
-    nicks = "<" in bare and not any(" " in name for name in found.names)
+    nicks = bool(bare & set("<>`")) and not any(" " in name for name in found.names)
     alike = named == len(found.names) or nicks or (bool(bare) and named * 2 >= len(found.names))
     return switches * 4 >= len(said) and words * 4 >= 3 * len(said) and alike
+
+
+def is_filled_in(opened: Iterable[Opening]) -> bool:
+    """Whether programs wrote what is said: many a time the same words with other numbers in them."""
+    said = [here.text for here in opened if here.text]
+    numbered = [_NUMBER.sub("0", text) for text in said if any(map(str.isdigit, text))]
+    return len(numbered) >= _FEW and 2 * len(numbered) > len(said) > 2 * len(set(numbered))
+
+
+_NUMBER = re.compile(r"\d+")
 
 
 def _run_on(found: Found) -> bool:
@@ -464,7 +524,9 @@ def _rising(at: Sequence[int]) -> bool:
 def _logged(found: Found, lines: Sequence[str]) -> bool:
     """Whether programs wrote these lines: levels, ids of processes, files and settings stand in most
     of them."""
-    said = [lines[number - 1][:160] for number in found.opened]
+    said = [unlinked(lines[number - 1])[:160] for number in found.opened]
+    if is_filled_in(found.opened.values()):
+        return True
     levels = sum(bool(_LEVEL.search(line[:90])) for line in said)
     below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []
     levels = max(levels, sum(bool(_LEVEL.match(line)) for line in below))

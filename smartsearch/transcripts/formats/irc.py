@@ -116,7 +116,7 @@ def _column(found: re.Match[str]) -> Opened:
     if who == "*":
         nick, _, deed = text.partition(" ")
         return Opened(nick.lstrip("~&@%+"), deed, stamp)
-    if who in _NOT_NICKS or " " in who:
+    if who in _NOT_NICKS:
         return Opened(stamp=stamp)
     return Opened(who.lstrip("~&@%+!"), text, stamp, "said")
 

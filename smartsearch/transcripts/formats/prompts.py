@@ -3,6 +3,8 @@
     <|im_start|>user               <start_of_turn>user         <|user|>          [INST] text [/INST] answer
     text<|im_end|>                 text<end_of_turn>           text<|end|>
 
+    ### Human: text                <｜User｜>text                USER: text ASSISTANT: answer</s>
+
 A mark ends the turn before it and names the next one's role. Marks of a text's begin and end are left out.
 """
 
@@ -19,11 +21,16 @@ from smartsearch.transcripts.source import Source
 _ROLE = r"(?:system|user|human|assistant|model|bot|tool|function|observation)"
 _MARK = re.compile(
     rf"<\|im_start\|>(?P<chatml>{_ROLE})[^\S\n]*\n?|<\|start_header_id\|>(?P<llama>{_ROLE})<\|end_header_id\|>"
-    rf"|<start_of_turn>(?P<gemma>{_ROLE})|<\|(?P<phi>{_ROLE})\|>"
-    r"|(?P<asked>\[INST\])|(?P<answered>\[/INST\])|(?P<system><<SYS>>)|(?P<after><</SYS>>)"
+    rf"|<start_of_turn>(?P<gemma>{_ROLE})|<[|｜](?P<phi>{_ROLE})[|｜]>"
+    rf"|(?:^|(?<=[\s>]))(?:### |GPT4 Correct )(?P<labelled>{_ROLE}):"
+    r"|(?P<asked>\[INST\])|(?P<answered>\[/INST\])|(?P<system><<SYS>>)|(?P<after><</SYS>>)",
+    re.I,
 )
+_LABEL = re.compile(r"(?:^|(?<=[\s>]))(?P<labelled>USER|ASSISTANT):")
+"""Vicuna's, which is a mark only where `</s>` ends an answer."""
 _ENDS = re.compile(
-    r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text)\|>|<(?:end_of_turn|bos|eos)>|</?s>"
+    r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text|end_of_turn)\|>|<(?:end_of_turn|bos|eos)>|</?s>"
+    r"|<｜(?:begin|end)▁of▁sentence｜>"
 )
 _LOOKED = 20_000  # characters in which both sides have spoken
 _ROLES = {"asked": "user", "answered": "assistant", "system": "system", "after": "user"}
@@ -32,22 +39,29 @@ _ROLES = {"asked": "user", "answered": "assistant", "system": "system", "after":
 def detect(source: Source) -> bool:
     """Whether the file begins with a mark, and marks of both sides follow."""
     text = source.text[:_LOOKED]
-    if "<" not in text and "[INST]" not in text:
+    if not ("<" in text or "[INST]" in text or text.startswith("### ")):
         return False
-    if not _MARK.match(_ENDS.sub("", text[:200]).lstrip()):
+    mark = _mark(text)
+    if mark is _MARK and not mark.match(_ENDS.sub("", text[:200]).lstrip()):
         return False
-    return {"user", "assistant"} <= {_role(found) for found in _MARK.finditer(text)}
+    return {"user", "assistant"} <= {_role(found) for found in mark.finditer(text)}
+
+
+def _mark(text: str) -> re.Pattern[str]:
+    """What begins a turn in this text."""
+    return _LABEL if "</s>" in text and _LABEL.search(text) else _MARK
 
 
 def _role(found: re.Match[str]) -> str:
     kind = found.lastgroup or ""
-    return _ROLES.get(kind) or ("assistant" if found[kind] == "model" else role(found[kind]) or found[kind])
+    told = found[kind].lower()
+    return _ROLES.get(kind) or ("assistant" if told == "model" else role(told) or told)
 
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
     text = "\n".join(source.lines)
-    marks = list(_MARK.finditer(text))
+    marks = list(_mark(text[:_LOOKED]).finditer(text))
     ends = [found.start() for found in marks[1:]] + [len(text)]
     line = counted = 0
     for found, end in zip(marks, ends):

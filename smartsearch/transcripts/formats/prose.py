@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
+from smartsearch.text.stamps import place, seconds
 from smartsearch.text.times import Orders
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.chat_layout import LONGEST, NUMERIC, session
@@ -25,6 +27,7 @@ _MOST = 120
 _LETTERS = 5  # of a word, at least, and of what is written without blanks
 _FEW, _SAME = 8, 0.8  # lines of a log, and the share of them that begin alike
 _DIGITS = re.compile(r"\d+")
+_PLACE = re.compile(r"[\[(]?(?P<at>(?:\d{1,2}:)?\d{1,2}:\d\d)[\])]?(?:\s+(?P<text>\S.*)|\s*)$")
 _SPACED = re.compile(r"\S{1,600}\s*")
 _NO_LEVEL = 7  # of what is below every heading
 
@@ -49,6 +52,9 @@ def read(source: Source) -> Iterator[Record]:
         for line, text in _windows(source.lines, first, end):
             yield Turn(text, time=date, path=source.path, line=line, **place)
 
+    if places := _places(source.lines):
+        yield from _recorded(source, places)
+        return
     for n, block in enumerate(_blocks(source)):
         first = source.lines[block.start - 1]
         heading = _heading(source, first)
@@ -70,6 +76,29 @@ def read(source: Source) -> Iterator[Record]:
             above = range(0)
     if above:
         yield from turns(above.start, above.stop)
+
+
+def _places(lines: Sequence[str]) -> dict[int, re.Match[str]]:
+    """Lines that begin with a place in a recording, where they do not fall back and are a third of a file."""
+    found = {number: at for number, line in enumerate(lines, 1) if (at := _PLACE.match(line))}
+    spots = [seconds(one["at"]) or 0 for one in found.values()]
+    written = sum(1 for line in lines if line.strip())
+    run_on = all(one <= other for one, other in pairwise(spots)) and spots[:1] < [60]
+    return found if 2 * len(found) >= _FEW and len(found) * 3 >= written and run_on else {}
+
+
+def _recorded(source: Source, places: Mapping[int, re.Match[str]]) -> Iterator[Record]:
+    """What is said at each place of a recording."""
+    starts = [*places, len(source.lines) + 1]
+    for number, end in pairwise((1, *starts) if starts[0] > 1 else starts):
+        held = source.lines[number - 1 : end - 1]
+        found = places.get(number)
+        if found:
+            held[0] = found["text"] or ""
+        text = "\n".join(held).strip()
+        if text:
+            at = place(seconds(found["at"]) or 0) if found else ""
+            yield Turn(text, path=source.path, line=number, conversation=source.stem, turn=at)
 
 
 def _windows(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, str]]:

@@ -94,6 +94,7 @@ _LABELS = frozenset(
     effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code
     名称|说明|參數|参数|返回|注意|备注|备考|示例|标题|作者|日期|时间|地点|主题|注|例|名前|説明|備考|日時|場所|件名
     present|apologies|absent|owner|regrets|chair|attending|in attendance
+    copyright|comment|comments|upstream-name|upstream-contact|run|check|requires|unsupported|reason
     attendees|presenter|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
     .replace("    ", "")
@@ -118,6 +119,8 @@ _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
     r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
 )
+_ASKED = re.compile(r"\s{0,40}(?P<name>[QA])[.:](?:\s+|$)")
+"""Questions and answers of an examination, which are indented."""
 _BULLET = re.compile(r"\s+(?:[-*+]\s+)?|[-*+]\s+")
 _HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<inner>\S(?:.{0,78}[^\s#])?)[\s#]*$")
 _NAME_TIME = re.compile(  # of a line of its own, 80 characters at most
@@ -134,6 +137,7 @@ _ALONE = re.compile(
 _PHONE = re.compile(r"\+\d[\d ()-]{6,18}")
 _COUNTED = re.compile(r"([^\W\d_][^\d]{1,30}) \d{1,3}")
 """`Speaker 3`: people whose names are numbers."""
+_WORDS = 6
 _LINES = 0.9
 """Share of lines that open turns in a chat of one line a turn."""
 _NUMBER = re.compile(r"(?:\d{1,4}[.)]|#\d{1,4})\s{1,8}|\s{1,8}#?\d{1,4}$")
@@ -164,6 +168,8 @@ def opening(line: str) -> Opening | None:
         alone = _on_its_own("alone", found["inner"] + (found["stamp"] or ""))
         if alone.name:
             return alone
+    if asked := _ASKED.match(line):
+        return Opening("plain", "", asked["name"], line[asked.end() :])
     bullet = _BULLET.match(line)
     bare = line[bullet.end() :] if bullet else line
     stamp, rest = _leading_stamp(bare)
@@ -179,12 +185,12 @@ def opening(line: str) -> Opening | None:
         return Opening(style, stamp or inner_day or day, _named(name), found["text"] or "")
     if bullet and not stamp:
         return None  # `- Name: text` is a list, not a chat
-    if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4:
+    if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4 and "()" not in found["name"]:
         name, aside = found["name"].strip(), found["stamp"]
         if aside and not stamp and _is_time(aside):
             stamp = aside
         elif aside:
-            name = f"{name} ({aside})"
+            name = told[: found.end("stamp") + 1].strip()
         if found["day"] and _is_day(found["day"]):
             day = day or found["day"]
         elif found["day"]:
@@ -275,8 +281,9 @@ def guests(openings: Sequence[Opening], style: str, known: Collection[str], shar
     if not known or any(map(role, known)):
         return frozenset()
     ours = [here for here in openings if here.style == style and here.name]
-    others = [here for here in ours if here.name not in known and not is_label(here.name)]
     shapes = set(map(_shape, known))
+    initials = shapes == {"initials"}
+    others = [here for here in ours if here.name not in known and (initials or not is_label(here.name))]
     shown = shapes - {"", "lower"}
     if style in HEADINGS:
         stamped = all(here.stamp for here in ours if here.name in known)
@@ -286,6 +293,9 @@ def guests(openings: Sequence[Opening], style: str, known: Collection[str], shar
         )
     lower = {here.name for here in others if _shape(here.name) == "lower" and len(here.text.split()) > 2}
     alike = {here.name for here in others if _shape(here.name) in shown}
+    if share >= _LINES:
+        counts = Counter(here.name for here in others)
+        alike |= {name for name, count in counts.items() if count > 1 and len(name.split()) <= _WORDS}
     return frozenset(alike | lower if share >= _LINES and shapes == {"lower"} else alike)
 
 
@@ -299,6 +309,8 @@ def _shape(name: str) -> str:
         return "()"
     if found := _COUNTED.fullmatch(name):
         return found[1]
+    if name.isupper() and len(name) <= 4:
+        return "initials"
     return "lower" if name.islower() and len(name.split()) == 1 else ""
 
 
@@ -314,7 +326,8 @@ def _first_beside(openings: Sequence[Opening], style: str, roles: Collection[str
 def _passes(name: str, count: int) -> bool:
     if is_label(name) or (count < 2 and (_PICTURED.match(name) or _is_title(name))):
         return False  # `✅ Result: text` stands once in an answer
-    return looks_like_name(name) or (count >= 2 and len(name.split()) <= 2) or bool(_PHONE.fullmatch(name))
+    recurs = count >= 2 and (len(name.split()) <= 2 or may_be_name(name))
+    return looks_like_name(name) or recurs or bool(_PHONE.fullmatch(name))
 
 
 def _is_title(name: str) -> bool:
@@ -352,7 +365,7 @@ def both_sides(names: Iterable[str]) -> bool:
 
 def is_label(name: str) -> bool:
     """Whether the word before a colon is one that people put there without speaking."""
-    return _bare(name).casefold().rstrip(".") in _LABELS
+    return _bare(name).casefold().rstrip(".:") in _LABELS
 
 
 def looks_like_name(name: str) -> bool:
@@ -381,7 +394,7 @@ _PARTICLES = frozenset(
             "zur",
             "af",
         ),
-        *("av", "of", "the", "and", "und", "y", "e", "et", "i", "&", "+", "abu", "st"),
+        *("av", "of", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
     )
 )
 _DEGREE = re.compile(
@@ -400,13 +413,15 @@ def may_be_name(name: str) -> bool:
         del words[0]
     if is_label(name) or not 1 <= len(words) <= 6 or not _may_begin(words[0]):
         return False
-    lower = [word for word in words[1:] if word.casefold() not in _PARTICLES and not _may_begin(word)]
+    lower = [w for w in words[1:] if w.casefold().strip("'’") not in _PARTICLES and not _may_begin(w)]
     return not lower and not (len(words) > 1 and words[-1].casefold() in _PARTICLES)
 
 
 def _may_begin(word: str) -> bool:
     letter = word.lstrip("\"“'‘(#")[:1]
-    return _begins_like_name(letter) if letter.isalpha() else letter.isdigit() and not word.endswith(".")
+    if letter.isalpha():
+        return _begins_like_name(letter)
+    return (letter.isdigit() and not word.endswith(".")) or not any(map(str.isalnum, word))
 
 
 def _bare(name: str) -> str:

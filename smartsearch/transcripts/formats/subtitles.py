@@ -40,7 +40,7 @@ _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,80})?\s{1,8}(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"</?(?:[^\W\d]|\d\d:)[^<>\n]{0,200}>|</?>")  # `a <3 b -> c` is none
 _NAMED = re.compile(
     r"(?:[-–—] ?|>> ?)?(?:(?P<name>[^:：\n<>\[\]{}()]{1,60}(?:\([^()\n]{1,30}\))?)(?::(?: |$)|：\s?)"
-    r"|[\[(【「](?P<within>[^:\n<>\[\]{}()【】]{1,60})[\])】」](?:\s?[:：])?(?:\s|$|(?<=[】」：])))"
+    r"|[\[({【「](?P<within>[^:\n<>\[\]{}()【】]{1,60})[\])}】」](?:\s?[:：]|\s[-–—](?=\s))?(?:\s|$|(?<=[】」：])))"
 )
 _WEBEX = re.compile(r"\d{1,6} \"(?P<name>[^\"\n]{1,80})\"(?: \(\d{1,20}\))?\s*$")
 _INLINE = re.compile(
@@ -136,15 +136,17 @@ def _seconds(found: re.Match[str]) -> float:
 def _names(cues: list[_Cue]) -> frozenset[str]:
     """What stands before colons and is a speaker: a name that recurs, or one that looks like a person's."""
     heads = [
-        found
+        (found, cue)
         for cue in cues
         if not _voiced(cue)
         for line in cue.lines
         if (found := _NAMED.match(_plain(line)))
     ]
-    counts = Counter(found["name"].strip() for found in heads if found["name"])
+    counts = Counter(found["name"].strip() for found, _ in heads if found["name"])
     within = Counter(
-        found["within"].strip() for found in heads if found["within"] and found.end() < len(found.string)
+        found["within"].strip()
+        for found, cue in heads
+        if found["within"] and (found.end() < len(found.string) or len(cue.lines) > 1)
     )
     within = Counter({name: n for name, n in within.items() if not _SOUND.match(name)})
     if len(within) < 2 or 2 * sum(within.values()) < len(cues):

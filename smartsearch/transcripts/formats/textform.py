@@ -13,13 +13,14 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from smartsearch.text.stamps import Timeline
+from smartsearch.text.stamps import Timeline, day_above
 from smartsearch.text.times import Orders, Stamp, changes, halves
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.source import Source
 
 LOOKED_AT = 500
 """Lines in which a chat shows itself."""
+_CLOCKED = re.compile(r"\W{0,4}\d{1,2}:\d\d")
 
 
 class Opened(NamedTuple):
@@ -44,11 +45,12 @@ Says = Callable[[Opened, list[str], Opened | None], tuple[str, str] | None]
 
 
 def clocks(source: Source, day: str = "", *, rolls: bool = True) -> Callable[[Opened], str]:
-    """Times by a clock, in the day told last, by `day` or in the file's name; "" without one.
+    """Times by a clock, in the day told last, by `day`, in the file's name or above all; "" without one.
 
     Where no line tells each day it `rolls`: a clock that falls back has passed midnight.
     """
-    timed = Timeline(Orders({}), {}, day or source.day, rolls=rolls)
+    begun = next((n for n, line in enumerate(source.lines[:LOOKED_AT]) if _CLOCKED.match(line)), 0)
+    timed = Timeline(Orders({}), {}, day or source.day or day_above(source.lines[:begun]), rolls=rolls)
 
     def at(here: Opened) -> str:
         if here.day:
@@ -59,14 +61,14 @@ def clocks(source: Source, day: str = "", *, rolls: bool = True) -> Callable[[Op
     return at
 
 
-def numbers(source: Source, opens: Opens, american_year: int = 2) -> Callable[[Opened], str]:
+def numbers(source: Source, opens: Opens) -> Callable[[Opened], str]:
     """Times by numeric stamps, whose order of day and month and whose halves of the day the file tells."""
 
     def stamp(line: str) -> Stamp | None:
         here = opens(line)
         return here.stamp if here else None
 
-    orders = Orders.of_numbers((one.numbers for one in changes(source.lines, stamp)), american_year)
+    orders = Orders.of_numbers(one.numbers for one in changes(source.lines, stamp))
 
     @cache
     def learnt() -> Mapping[str, bool]:

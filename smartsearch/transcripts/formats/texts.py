@@ -8,6 +8,7 @@ a caption. Times are the writer's, without an offset.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import date
 
 from smartsearch.text.times import MARKS, STAMP, Stamp, calendar_day, clock, to_iso
@@ -49,8 +50,8 @@ def _joined(here: Opened, below: list[str]) -> str:
 #     From Maya Reis to Everyone:  10:01 AM               (copied out of the window, the text below)
 #     00:12:31\tMaya Reis:\ttext                          (of a recording in Zoom's cloud)
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}"
-_FROM = r"From\s{1,3}(?P<name>[^\t\n:]{1,100}?)"
-_TO = r"\s{1,4}[Tt]o\s{1,4}(?P<to>[^\n:]{1,100}?)"
+_FROM = r"(?:From|Von|De|Da|Van|Od|От|Från|Fra|来自|來自)\s{1,3}(?P<name>[^\t\n:]{1,100}?)"
+_TO = r"\s{1,4}(?:[Tt]o|[Aa]n|an?|à|para|aan|do|кому|till?|到|至)\s{1,4}(?P<to>[^\n:]{1,100}?)"
 _ASIDE = r"(?P<aside>\s{0,4}\((?:Direct Message|Privately)\))?"
 _SAVED = re.compile(
     rf"(?:(?P<day>\d{{4}}-\d\d-\d\d) )?(?P<clock>{_CLOCK})[\t ]{{1,3}}{_FROM}"
@@ -365,7 +366,10 @@ def _is_line(source: Source) -> bool:
     if first(_LINE_HEADS, begun.strip("\ufeff")):
         saved = bool(rest and _LINE_SAVED.match(rest[0]))
         return (tabbed > 0 or (saved and any(map(_SPACED.match, rest)))) and (begun[:6] == "[LINE]" or saved)
-    return bool(_line_day(begun)) and tabbed > 1
+    if not _line_day(begun):
+        return False
+    words = Counter(found["text"].partition(" ")[0] for found in map(_SPACED.match, rest) if found)
+    return tabbed > 1 or (len(words) > 1 and len(words) * 2 < words.total() >= len(rest) / 2)
 
 
 def _line_name(source: Source) -> str:
@@ -524,7 +528,7 @@ FORMS = {
         _is_element,
         _element,
         lambda _: _element_said,
-        time=lambda source: numbers(source, _element(source), american_year=4),
+        time=lambda source: numbers(source, _element(source)),
         called=lambda source: first((_ROOM,), above(source, "export")) or above(source, "export"),
     ),
 }
