@@ -106,6 +106,8 @@ def _is_chat(layout: Layout, lines: Sequence[str]) -> bool:
         one_side = layout.chosen.share >= HALF and layout.chosen.one_side
         return one_side or 1 < len(named) >= _ALL * len(written)
     recurs = len(set(named)) < len(named) or any(is_sure(name) for name in named)
+    if not recurs and 2 * len(named) <= len(opened) >= _FEW:
+        return False  # a programme, or what is said by nobody
     if layout.style != "stamped" and _is_document(layout, lines, named, recurs):
         return False
     dense = len(opened) >= _DENSE * len(written)

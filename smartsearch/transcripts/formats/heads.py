@@ -207,7 +207,7 @@ def _compiled(part: str) -> re.Pattern[str]:
         if piece == "NAME":
             closing = pieces[n + 1].strip()[:1] if n + 1 < len(pieces) else ""
             barred = re.escape(closing) if closing in tuple(">]】」}") else ""
-            written.append(rf"(?P<name>[^\s{barred}](?:[^\n\t{barred}]{{0,79}}?[^\s{barred}])?)")
+            written.append(rf"(?P<name>[^\s{barred}](?:[^\n\t{barred}]{{0,79}}?[^\s{barred}])??)")
         elif piece == "TEXT":
             written.append(r"(?P<text>.*)")
         else:
@@ -376,7 +376,9 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
         return frozenset(often | {name for name in named if (name.isupper() if capital else " " in name)})
     sure = head.has_time and (not head.above or head.written.endswith(("TIME", "TIME]", "TIME)", "TIME:")))
     return frozenset(
-        name for name, n in counts.items() if _is_name(name) and (n > 1 or sure or may_be_name(name))
+        name
+        for name, n in counts.items()
+        if _is_name(name) and (n > 1 or may_be_name(name) or (sure and len(name.split()) <= 2))
     )
 
 
@@ -449,7 +451,7 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     most = max(3, (0.75 if named else 0.6) * turns)
     if len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most)):
         return False
-    if sum(not _is_name(name) for name in names) > 0.2 * len(names) or _logged(found, lines):
+    if sum(n for name, n in names.items() if not _is_name(name)) > 0.2 * turns or _logged(found, lines):
         return False
     if head.has_time and not _run_on(found):
         return False
@@ -473,7 +475,7 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     first = min(found.opened)
     after = sum(number >= first and any(map(str.isalnum, line)) for number, line in enumerate(lines, 1))
     if head.has_time:
-        return turns * 4 >= after
+        return turns * (4 if often else 1.5) >= after
     return turns * 5 >= 3 * after and _is_talk(found)
 
 

@@ -139,7 +139,7 @@ _COUNTED = re.compile(r"([^\W\d_][^\d]{1,30}) \d{1,3}")
 """`Speaker 3`: people whose names are numbers."""
 _WORDS = 6
 _LINES = 0.9
-"""Share of lines that open turns in a chat of one line a turn."""
+"""Share of lines that open turns in a chat of one line a turn, and of names that recur in one of people."""
 _NUMBER = re.compile(r"(?:\d{1,4}[.)]|#\d{1,4})\s{1,8}|\s{1,8}#?\d{1,4}$")
 _ASIDE = re.compile(r"\s{0,8}[\[(][^\])]{1,80}[\])]$")
 
@@ -256,7 +256,11 @@ def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     """The names that pass for speakers among the openings of one style."""
     counts = Counter(o.name for o in openings if o.style == style and o.name)
     if style == "stamped":
-        return frozenset(name for name in counts if not is_label(name))
+        return frozenset(
+            name
+            for name, count in counts.items()
+            if not is_label(name) and (count > 1 or len(name.split()) <= 2 or may_be_name(name))
+        )
     roles = {name for name in counts if role(name)}
     if not any(map(is_sure, roles)) and not both_sides(roles):
         roles = set()
@@ -293,9 +297,10 @@ def guests(openings: Sequence[Opening], style: str, known: Collection[str], shar
         )
     lower = {here.name for here in others if _shape(here.name) == "lower" and len(here.text.split()) > 2}
     alike = {here.name for here in others if _shape(here.name) in shown}
-    if share >= _LINES:
-        counts = Counter(here.name for here in others)
-        alike |= {name for name, count in counts.items() if count > 1 and len(name.split()) <= _WORDS}
+    counts = Counter(here.name for here in ours)
+    if sum(count for count in counts.values() if count > 1) >= _LINES * len(ours):
+        recur = {here.name for here in others if counts[here.name] > 1 and len(here.name.split()) <= _WORDS}
+        alike |= {name for name in recur if style != "plain" or not name.islower()}
     return frozenset(alike | lower if share >= _LINES and shapes == {"lower"} else alike)
 
 

@@ -96,23 +96,23 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
     start, first, texts = -1.0, 0, list[str]()
     previous = ""  # the last line of the cue before, which a rolling caption shows again
     loose = aside = False  # behind a cue's empty line; in a block that is nobody's words, or a torn cue
-    speaker = ""
+    speaker, inline = "", None  # of the cue that is read: its name, and the words beside its time
     for number, line in enumerate([*lines, ""], 1):
-        timing = _timing(line)
-        inline = _INLINE.match(line) if "-->" in line else None
-        if inline and (at := _TIMING.match(inline["at"])):
-            yield _Cue(_seconds(at), number, (inline["text"],), whole=True)
-            continue
+        beside = _INLINE.match(line) if "-->" in line else None
+        timing = _TIMING.match(beside["at"]) if beside else _timing(line)
         if timing or not line:
             if timing and texts and (loose or (len(texts) > 1 and texts[-1].strip().isdecimal())):
                 texts.pop()  # the name or number of the cue that begins here
             if texts and not (loose and len(texts) == 1 and texts[0].strip().isdecimal()):
-                yield _Cue(start, first, tuple(texts), speaker)
+                yield _Cue(start, first, tuple(texts), speaker, whole=inline is not None)
                 previous = _plain(texts[-1])
             if timing:
                 start, named = _seconds(timing), _WEBEX.match(lines[number - 2]) if number > 1 else None
                 speaker = named["name"].strip() if named else ""
+                inline = beside
             first, texts, loose, aside = 0, [], not timing, False
+            if beside:
+                first, texts = number, [beside["text"]]
         elif start >= 0 and line.strip() and (texts or "<v" in line or _plain(line) != previous):
             if loose and (_ASIDE.match(line) if not texts else "-->" in line):
                 aside, texts = True, []
@@ -143,6 +143,9 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
         if (found := _NAMED.match(_plain(line)))
     ]
     counts = Counter(found["name"].strip() for found, _ in heads if found["name"])
+    begin = {found["name"] for found, cue in heads if found["name"] and _begins(found.string, cue)}
+    if max(counts.values(), default=0) < 2 and len(cues) > 2 and sum(map(looks_like_name, counts)) < 2:
+        begin.clear()  # one word before a colon, as sentences have
     within = Counter(
         found["within"].strip()
         for found, cue in heads
@@ -154,8 +157,16 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
     return frozenset(
         name
         for name, count in counts.items()
-        if not is_label(name) and (looks_like_name(name) or (count > 1 and len(name.split()) <= 6))
+        if not is_label(name)
+        and ((name in begin and looks_like_name(name)) or (count > 1 and len(name.split()) <= 6))
     ) | {name for name in within if not is_label(name)}
+
+
+def _begins(line: str, cue: _Cue) -> bool:
+    """Whether a line of a cue may begin with another's name: not below one that is a name and no more."""
+    first = _plain(cue.lines[0])
+    named = _NAMED.match(first)
+    return line == first or not (named and named.end() == len(first))
 
 
 _SOUND = re.compile(
@@ -169,7 +180,7 @@ def _name_in(found: re.Match[str]) -> str:
 
 def _voiced(cue: _Cue) -> bool:
     """Whether a cue marks who speaks: what stands before a colon in it is what was said."""
-    return any("<v" in line and _VOICE.search(line) for line in cue.lines)
+    return cue.speaker != "" or any("<v" in line and _VOICE.search(line) for line in cue.lines)
 
 
 def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[Said]:

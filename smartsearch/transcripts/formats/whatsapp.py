@@ -84,7 +84,7 @@ def _opening(line: str) -> Opened | None:
     name, colon, text = rest.partition(": ")
     if not colon and rest.endswith(":"):
         name, colon = rest[:-1], ":"
-    named = bool(colon) and len(name) <= _NAME_LIMIT and not _is_cut(name)
+    named = bool(colon) and len(name) <= _NAME_LIMIT and name[:1] != "<" and not _is_cut(name)
     name = _tidy(name) if named else ""
     stamp = Stamp.of(found)
     return Opened(name or None, text if name else "", stamp, found["open"] is not None)
