@@ -295,7 +295,7 @@ def _named(rest: str, *, alone: bool, opened: str = "") -> Iterator[str]:
         yield f"{marks}NAME"
     if "\t" in told[:60]:
         yield f"{marks}NAME\tTEXT"
-    if dash := _DASH.search(told[:80]):
+    if (dash := _DASH.search(told[:80])) and (alone or "|" not in marks):
         yield f"{marks}NAME{dash[0]}TEXT"
     elif not opener and (bracket := _PROMPT.match(told)):
         yield f"{marks}NAME{bracket[1]}TEXT"
@@ -378,7 +378,8 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
     return frozenset(
         name
         for name, n in counts.items()
-        if _is_name(name) and (n > 1 or may_be_name(name) or (sure and len(name.split()) <= 2))
+        if _is_name(name)
+        and (n > 1 or may_be_name(name) or (sure and (head.above or len(name.split()) <= 2)))
     )
 
 
@@ -500,7 +501,7 @@ def _is_talk(found: Found) -> bool:
     named = sum(may_be_name(name) or role(name) != "" for name in found.names)
     nicks = bool(bare & set("<>`")) and not any(" " in name for name in found.names)
     alike = named == len(found.names) or nicks or (bool(bare) and named * 2 >= len(found.names))
-    return switches * 4 >= len(said) and words * 4 >= 3 * len(said) and alike
+    return switches * 4 >= len(said) and words * 2 >= len(said) and alike
 
 
 def is_filled_in(opened: Iterable[Opening]) -> bool:

@@ -29,6 +29,7 @@ import re
 from pathlib import PurePath
 
 from smartsearch.text.times import NAMED_DAY, to_iso
+from smartsearch.transcripts.formats.chat_layout import session
 from smartsearch.transcripts.formats.textform import Opened, Told, written
 from smartsearch.transcripts.source import Source
 
@@ -83,6 +84,8 @@ def _opens(line: str) -> Opened | None:
     here = _line(line)
     if (here is None or here.name is None) and (dated := _DATED.match(line)):
         return Opened(day=to_iso(dated["when"])[:10])
+    if here is None and line[:1] in "-=*#" and (begun := session(line)) and begun[1]:
+        return Opened(day=begun[1])
     ident = None if here else _IDENT.match(line)
     return Opened(room=ident["name"].strip()) if ident else here
 
@@ -106,7 +109,9 @@ def _line(line: str) -> Opened | None:
         deed = found["deed"] or ""
         # Only clients with other stamps and signs begin events with a star too.
         sure = found["sign"][0] != "*" or found["between"] == "T"
-        if sure or not (actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed[:300])):
+        if sure or not (
+            actor.lower() in _ABOUT or actor[0] in "#-*" or actor[-1] == ":" or _EVENT.search(deed[:300])
+        ):
             return Opened(actor.lstrip("~&@%+") or actor, deed, stamp)
     return Opened(stamp=stamp)
 

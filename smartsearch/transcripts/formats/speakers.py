@@ -51,7 +51,17 @@ _SURE = {
     "assistant": (
         *("assistant", "chatgpt", "gpt", "claude", "gemini", "copilot", "github copilot", "cursor", "codex"),
         *("claude code", "gemini cli", "chatgpt said", "claude said", "deepseek", "grok", "perplexity"),
-        *("assistant response", "assistant answer", "asistente", "assistente", "assistent", "ассистент"),
+        *(
+            "ai assistant",
+            "virtual assistant",
+            "ai agent",
+            "assistant response",
+            "assistant answer",
+            "asistente",
+            "assistente",
+            "assistent",
+            "ассистент",
+        ),
         "助手",
     ),
 }
@@ -119,8 +129,8 @@ _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
     r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
 )
-_ASKED = re.compile(r"\s{0,40}(?P<name>[QA])[.:](?:\s+|$)")
-"""Questions and answers of an examination, which are indented."""
+_ASKED = re.compile(r"(?:\s{0,40}(?P<side>[QA])[.:]|\s{4,40}(?P<name>[A-Z][A-Z.' -]{1,40}):)(?:\s+|$)")
+"""Questions and answers of an examination, and who speaks beside: they are indented."""
 _BULLET = re.compile(r"\s+(?:[-*+]\s+)?|[-*+]\s+")
 _HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<inner>\S(?:.{0,78}[^\s#])?)[\s#]*$")
 _NAME_TIME = re.compile(  # of a line of its own, 80 characters at most
@@ -169,7 +179,7 @@ def opening(line: str) -> Opening | None:
         if alone.name:
             return alone
     if asked := _ASKED.match(line):
-        return Opening("plain", "", asked["name"], line[asked.end() :])
+        return Opening("plain", "", asked["side"] or asked["name"], line[asked.end() :])
     bullet = _BULLET.match(line)
     bare = line[bullet.end() :] if bullet else line
     stamp, rest = _leading_stamp(bare)
