@@ -31,7 +31,7 @@ _DAY_OF_WEEK = rf"{WEEKDAY}[.,]{{0,2}} {{1,2}}"
 _NUMBERS = "|".join(rf"\d{{1,4}}{mark}\d{{1,2}}{mark}\d{{1,4}}" for mark in ("-", "/", r"\.", r"\. "))
 _EAST = r"(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
 _NAMED = (
-    rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?: | de | of |-){ANY_MONTH}\.?(?:(?:,| de)? \d{{4}}(?!:)"
+    rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?: | de | of |-){ANY_MONTH}\.?(?:(?:,| de)? \d{{4}}(?!:)(?: г\.?)?"
     rf"|-\d{{2,4}})?"
     rf"|\d{{4}}\.? {ANY_MONTH} \d{{1,2}}\."
     rf"|{ANY_MONTH}\.? {{1,2}}\d{{1,2}}(?:st|nd|rd|th)?(?![:\d])(?:,? \d{{4}}(?![:\d]))?"
@@ -41,7 +41,7 @@ _NEAR = (
     r"|сегодня|вчера|今天|昨天|今日|昨日|오늘|어제|dzisiaj|wczoraj|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
 )
 _EARLY = rf"(?:{_WORD}{{1,14}}\s|(?:上午|下午|午前|午後|오전|오후|凌晨|早上|晚上|中午)\s?)"
-_ZONE = r"(?:\s?(?:Z\b|UTC\b|GMT\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b|[+-]\d\d:?\d\d\b))?"
+_ZONE = r"(?:\s?(?:Uhr\b|Z\b|UTC\b|GMT\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b|[+-]\d\d:?\d\d\b))?"
 _HALF = rf"(?:[ap]\.?\s?m\b\.?|{_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
@@ -66,7 +66,7 @@ STAMP = (
     rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d:\d\d"
     rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
     rf"|\d{{1,2}}[-/.]\d{{1,2}}\.?,?\s(?:at )?{_CLOCK}"
-    rf"|{_SPAN})(?![^\W_]|:\d)"
+    rf"|(?<=[\[(])(?:{_DATE})(?=[\])])|{_SPAN})(?![^\W_]|:\d)"
 )
 """What a stamp looks like, for a pattern compiled with `re.I`. Bounded in every part; without groups."""
 _PLACE = re.compile(rf"(?P<from>{_SPOT}){_TO}{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN})", re.I)

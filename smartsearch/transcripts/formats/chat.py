@@ -102,13 +102,13 @@ def _is_chat(layout: Layout, lines: Sequence[str]) -> bool:
     if layout.style in HEADINGS and all(role(name) == "assistant" for name in named) and len(set(named)) > 1:
         return False  # what each of several assistants is set up with
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
-    if len(set(named)) < 2 and layout.style != "stamped":
+    if len(set(named)) < 2:
         one_side = layout.chosen.share >= HALF and layout.chosen.one_side
         return one_side or 1 < len(named) >= _ALL * len(written)
     recurs = len(set(named)) < len(named) or any(is_sure(name) for name in named)
     if not recurs and 2 * len(named) <= len(opened) >= _FEW:
         return False  # a programme, or what is said by nobody
-    if layout.style != "stamped" and _is_document(layout, lines, named, recurs):
+    if _is_document(layout, lines, named, recurs):
         return False
     dense = len(opened) >= _DENSE * len(written)
     return dense or (recurs and written.index(layout.opened[0]) <= _PREAMBLE)

@@ -122,7 +122,9 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
         ours = [here for here in found.values() if here.style == chosen.style]
         share = len(ours) / sum(number >= chosen.opened[0] for number in written)
         chosen = replace(chosen, names=chosen.names | guests(ours, chosen.style, chosen.names, share))
-    opened = tuple(number for number, here in found.items() if _opens(here, chosen))
+    opened = tuple(
+        number for number, here in found.items() if here.style == chosen.style and here.name in chosen.names
+    )
     about = {line for number in opened for line in told[number]} - set(opened)
     for number, (line, stamp) in _above(lines, written, opened, found).items():
         found[number] = replace(found[number], stamp=stamp)
@@ -148,7 +150,7 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
     if head.above or not head.has_time:
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)
-    style = Style("stamped" if head.has_time else "plain", names, opened)
+    style = Style("plain", names, opened)
     return Layout(style, found, _orders(lines, found), opened, frozenset(about))
 
 
@@ -184,12 +186,6 @@ def _below(lines: Sequence[str], number: int, name: str) -> tuple[str, int]:
         elif said:
             break
     return stamp, last
-
-
-def _opens(here: Opening, chosen: Style) -> bool:
-    if here.style == "stamped" and (chosen.style == "stamped" or not chosen.pair):
-        return chosen.style == "stamped" or here.name in chosen.names
-    return here.style == chosen.style and here.name in chosen.names
 
 
 def _chosen(found: Mapping[int, Opening], written: Sequence[int]) -> Style:

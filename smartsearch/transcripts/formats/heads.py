@@ -22,7 +22,7 @@ from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_li
 _LONGEST = 240  # characters of a line in which its head ends
 _WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
-_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)", re.I)
+_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)|[\[(][^\])]{0,24}\d[\])]", re.I)
 """What a line with a stamp has at least."""
 _MARKED = re.compile(r"[:：<>【「\t—]|^\s*[\[({#*_]| [-–→] ")
 """What a line with a name and no stamp has."""
@@ -126,14 +126,13 @@ class Head:
             name = name.lstrip(_VOICES).strip() or name
         if not name:
             return None
-        style = "stamped" if self.has_time else "plain"
-        here = Opening(style, parts.get("time", "").strip(), name, parts.get("text", "").strip())
+        here = Opening("plain", parts.get("time", "").strip(), name, parts.get("text", "").strip())
         return here, number + len(self._lines) - 1
 
     def unnamed(self, line: str) -> Opening | None:
         """A line that begins as heads do and names nobody, such as who came and went."""
         told = self._unnamed.of_line(line) if self._unnamed else None
-        return Opening("stamped", told["time"].strip(), "", told["text"].strip()) if told else None
+        return Opening("plain", told["time"].strip(), "", told["text"].strip()) if told else None
 
 
 @dataclass(frozen=True)
@@ -447,12 +446,15 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     often = sum(count for name, count in names.items() if count > 1 and _is_name(name))
     if not turns:
         return False
-    named = head.has_time and all(map(looks_like_name, names))
+    named = head.has_time and sum(map(looks_like_name, names)) * 2 >= len(names)
     few = named and turns <= _FEW and min(found.opened) <= _FEW
     most = max(3, (0.75 if named else 0.6) * turns)
-    if len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most)):
+    alone = sum(map(_is_name, names)) == 1 and head.has_time and not head.above and _are_stamped(head, lines)
+    many = turns > 2 and often >= 0.5 * turns and len(names) <= most
+    others = sum(n for name, n in names.items() if not _is_name(name))
+    if not alone and (len(names) < 2 or not (few or many) or others > 0.2 * turns):
         return False
-    if sum(n for name, n in names.items() if not _is_name(name)) > 0.2 * turns or _logged(found, lines):
+    if _logged(found, lines):
         return False
     if head.has_time and not _run_on(found):
         return False
@@ -482,6 +484,11 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
 
 _LISTED = ("- ", "* ", "+ ", "--", "==", "~~", "..")
 """What stands below titles of lists, and underlines titles."""
+
+
+def _are_stamped(head: Head, lines: Sequence[str]) -> bool:
+    """Whether every line has the stamp of a head."""
+    return all(head.unnamed(line) for line in lines if line.strip())
 
 
 def _is_most(found: Found, lines: Sequence[str]) -> bool:

@@ -9,8 +9,9 @@ A line may open a turn in one of these styles:
 | `alone` | `**Name**`, `**Name** (time)`, `_**Name (time)**_`, `[NAME]`, `=== Name ===`, likewise |
 | `bold` | `**Name:** text`, `**Name**: text`, `**Name** (time): text`, `[time] **Name**: text` |
 | `- bold` | the same in a list |
-| `stamped` | `[time] Name: text`, `time - Name: text`, `Name [time]: text`, in a list or not |
 | `plain` | `Name: text`, `date Name: text`, `Name date: text` |
+
+Lines with a stamp and no bold name are those of an inferred head (heads.py).
 
 What stands before the colon is a speaker when it is no label (`Note:`, `Title:`; see `_LABELS`) and
 - is a role (`User`, `Assistant`, `Claude 4`, ...), or
@@ -19,8 +20,7 @@ What stands before the colon is a speaker when it is no label (`Note:`, `Title:`
 Where nobody has a role, whoever is written as those are may speak once: under a heading of the same kind, as
 `Speaker 3`, `@cleo`, `Cleo (Sales)`, with an emoji, in a chat of one line a turn in lower case (`guests`).
 Emoji may stand before any of them, but then the name has to open two turns; a role is named without them
-and without the model in brackets behind it. Under a time stamp any name but a label will do, and a line
-without one is a turn without a speaker (a system line). Headings and lines of their own are more often
+and without the model in brackets behind it. Headings and lines of their own are more often
 titles than people, so there a name must be a role, or recur beside another that does. Some words for roles
 are titles too (`Response`, `Model`): they count only where both sides have one (`Prompt`). Where a user and
 an assistant speak by such names, nobody else does: what else looks like a speaker is part of an answer.
@@ -37,7 +37,7 @@ from functools import lru_cache
 
 from smartsearch.text.times import clock, to_iso
 
-STYLES = ("said", "#", "##", "###", "####", "#####", "######", "alone", "bold", "- bold", "stamped", "plain")
+STYLES = ("said", "#", "##", "###", "####", "#####", "######", "alone", "bold", "- bold", "plain")
 """Every style, the one that sets a line off most first."""
 HEADINGS = frozenset({"said", "alone", *STYLES[1:7]})
 """The styles whose text stands in the lines below."""
@@ -184,7 +184,7 @@ def opening(line: str) -> Opening | None:
     bare = line[bullet.end() :] if bullet else line
     stamp, rest = _leading_stamp(bare)
     if ":" not in rest:
-        return Opening("stamped", stamp, "", rest) if stamp else None
+        return None
     day, told = ("", rest) if stamp else _leading_day(rest)
     found = _BOLD.match(told)
     if found and (found["in"] or found["out"]):
@@ -193,21 +193,20 @@ def opening(line: str) -> Opening | None:
         stamp = stamp or inner_stamp or (found["stamp"] if _is_time(found["stamp"]) else "")
         style = "- bold" if bullet else "bold"
         return Opening(style, stamp or inner_day or day, _named(name), found["text"] or "")
-    if bullet and not stamp:
+    if bullet or stamp:
         return None  # `- Name: text` is a list, not a chat
     if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4 and "()" not in found["name"]:
         name, aside = found["name"].strip(), found["stamp"]
-        if aside and not stamp and _is_time(aside):
-            stamp = aside
-        elif aside:
+        if aside and _is_time(aside):
+            return None
+        if aside:
             name = told[: found.end("stamp") + 1].strip()
         if found["day"] and _is_day(found["day"]):
             day = day or found["day"]
         elif found["day"]:
             name = f"{name} {found['day']}"
-        style = "stamped" if stamp else "plain"
-        return Opening(style, stamp or day, _named(name), found["text"] or "")
-    return Opening("stamped", stamp, "", rest) if stamp else None
+        return Opening("plain", day, _named(name), found["text"] or "")
+    return None
 
 
 def _leading_day(text: str) -> tuple[str, str]:
@@ -265,12 +264,6 @@ def _named(written: str) -> str:
 def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     """The names that pass for speakers among the openings of one style."""
     counts = Counter(o.name for o in openings if o.style == style and o.name)
-    if style == "stamped":
-        return frozenset(
-            name
-            for name, count in counts.items()
-            if not is_label(name) and (count > 1 or len(name.split()) <= 2 or may_be_name(name))
-        )
     roles = {name for name in counts if role(name)}
     if not any(map(is_sure, roles)) and not both_sides(roles):
         roles = set()
