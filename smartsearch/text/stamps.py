@@ -47,6 +47,10 @@ _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _BETWEEN = r"(?:T|\]\s?\[|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"
 _DATE = rf"(?:{_NUMBERS}|{_EAST}|{_NAMED})\.?"
+_SURE_DATE = (
+    r"\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}/\d{1,2}/\d{4}"
+    rf"|\d{{1,2}}\.? {ANY_MONTH}\.?,? \d{{4}}|{ANY_MONTH}\.? \d{{1,2}},? \d{{4}}"
+)
 _HOURS = r"\s?(?:h|hrs?|hours?|stunden?|heures?|horas?|ore|uur)\b"
 _MINUTES = r"\s?(?:m|mins?|minut\w{0,3})\b"
 _SECONDS = r"\s?(?:s|secs?|se[ck]und\w{0,2}|seconds?|secondes?)\b"
@@ -66,7 +70,7 @@ STAMP = (
     rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d:\d\d"
     rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
     rf"|\d{{1,2}}[-/.]\d{{1,2}}\.?,?\s(?:at )?{_CLOCK}"
-    rf"|(?<=[\[(])(?:{_DATE})(?=[\])])|{_SPAN})(?![^\W_]|:\d)"
+    rf"|(?:{_SURE_DATE})(?=[\s,:\])|*_])|{_SPAN})(?![^\W_]|:\d)"
 )
 """What a stamp looks like, for a pattern compiled with `re.I`. Bounded in every part; without groups."""
 _PLACE = re.compile(rf"(?P<from>{_SPOT}){_TO}{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN})", re.I)

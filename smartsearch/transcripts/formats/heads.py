@@ -22,7 +22,9 @@ from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_li
 _LONGEST = 240  # characters of a line in which its head ends
 _WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
-_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)|[\[(][^\])]{0,24}\d[\])]", re.I)
+_TIMED = re.compile(
+    r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)|[\[(][^\])]{0,24}\d[\])]|\d{4}[-/.]\d|[/. ]\d{4}(?!\d)", re.I
+)
 """What a line with a stamp has at least."""
 _MARKED = re.compile(r"[:：<>【「\t—]|^\s*[\[({#*_]| [-–→] ")
 """What a line with a name and no stamp has."""
@@ -33,6 +35,7 @@ _PAIRS |= {"*": "*", "_": "_", "`": "`"}
 _BEHIND = re.compile(r"[\s\])}>】」*_`|:：\-–—]{0,8}")
 _COLON = re.compile(r"\s?(?::(?=\s|$|\*\*)|：)")
 _PROMPT = re.compile(r"[^\s<>]{1,40}(> )")
+_SHUT = re.compile(r"(?:\*\*|__|[*_`])(?=\s|$)")
 _DASH = re.compile(r"\s(?:[-–—|»>→]|::)\s|—(?=\S)")
 _CLOSED = re.compile(r"[\s\])}】」:：,*_`]{0,6}")
 _OPENERS = " \t\xa0[(<{【「,-–—|@•·*_`:："
@@ -288,8 +291,10 @@ def _named(rest: str, *, alone: bool, opened: str = "") -> Iterator[str]:
             yield f"{marks}NAME{closing if text else closing.rstrip()}{'TEXT' if text else ''}"
     if colon := _COLON.search(told[:90]):
         full = "：" in colon[0]
-        text = told[colon.end() :].strip()
-        yield f"{marks}NAME{'：' if full else ':'}{'' if not text else 'TEXT' if full else ' TEXT'}"
+        shut = _SHUT.match(told, colon.end())
+        closing = ("：" if full else ":") + (shut[0] if shut else "")
+        text = told[colon.end() :].removeprefix(closing[1:]).strip()
+        yield f"{marks}NAME{closing}{'' if not text else 'TEXT' if full else ' TEXT'}"
     if alone and told.strip() and len(told) <= 80:
         yield f"{marks}NAME"
     if "\t" in told[:60]:
@@ -541,4 +546,4 @@ def _logged(found: Found, lines: Sequence[str]) -> bool:
     below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []
     levels = max(levels, sum(bool(_LEVEL.match(line)) for line in below))
     odd = sum(bool(_LOGGED.search(_STAMPED.sub("", line, count=1)[:120])) for line in said)
-    return levels * 4 > len(said) or odd * 2 > len(said)
+    return levels * 4 > max(len(said), 4) or odd * 2 > len(said)

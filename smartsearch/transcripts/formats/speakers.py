@@ -119,12 +119,7 @@ _BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)
 _DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"
 _BARE = re.compile(rf"(?P<stamp>(?:(?:{_DAY})(?:T|,?\s+(?:at )?))?{_TIME})(?:\s*[-–—|]\s+|\s+)(?=\S)")
-_SURE_DAY = re.compile(r"\d{4}|\d\d\D\d\d\D\d\d")
-_DATED = re.compile(rf"(?P<stamp>{_DAY})(?:\s*[-–—|,]\s+|\s+)(?=\S)")
-_NAME_DAY = re.compile(rf"(?P<name>.{{1,40}}?)\s(?P<stamp>{_DAY})")
-_PLAIN = re.compile(
-    rf"{_NAME}(?:,?\s(?P<day>{_DAY}))?(?:\s?[\[(](?P<stamp>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$"
-)
+_PLAIN = re.compile(rf"{_NAME}(?:\s?[\[(](?P<aside>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$")
 _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
     r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
@@ -182,51 +177,21 @@ def opening(line: str) -> Opening | None:
         return Opening("plain", "", asked["side"] or asked["name"], line[asked.end() :])
     bullet = _BULLET.match(line)
     bare = line[bullet.end() :] if bullet else line
-    stamp, rest = _leading_stamp(bare)
-    if ":" not in rest:
+    stamp, told = _leading_stamp(bare)
+    if ":" not in told:
         return None
-    day, told = ("", rest) if stamp else _leading_day(rest)
     found = _BOLD.match(told)
     if found and (found["in"] or found["out"]):
         inner_stamp, name = _leading_stamp(found["inner"])
-        inner_day, name = _day_beside(name)
         stamp = stamp or inner_stamp or (found["stamp"] if _is_time(found["stamp"]) else "")
-        style = "- bold" if bullet else "bold"
-        return Opening(style, stamp or inner_day or day, _named(name), found["text"] or "")
+        return Opening("- bold" if bullet else "bold", stamp, _named(name), found["text"] or "")
     if bullet or stamp:
         return None  # `- Name: text` is a list, not a chat
     if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4 and "()" not in found["name"]:
-        name, aside = found["name"].strip(), found["stamp"]
-        if aside and _is_time(aside):
+        if found["aside"] and _is_time(found["aside"]):
             return None
-        if aside:
-            name = told[: found.end("stamp") + 1].strip()
-        if found["day"] and _is_day(found["day"]):
-            day = day or found["day"]
-        elif found["day"]:
-            name = f"{name} {found['day']}"
-        return Opening("plain", day, _named(name), found["text"] or "")
+        return Opening("plain", "", _named(told[: found.end("aside") + 1] if found["aside"] else found["name"]), found["text"] or "")
     return None
-
-
-def _leading_day(text: str) -> tuple[str, str]:
-    """The date without a time that `text` begins with, and the rest; ("", text) when it begins with none."""
-    found = _DATED.match(text) if text[:1].isalnum() else None
-    return (found["stamp"], text[found.end() :]) if found and _is_day(found["stamp"]) else ("", text)
-
-
-def _is_day(text: str) -> bool:
-    """Whether a text is a date, and no version."""
-    return _SURE_DAY.search(text) is not None and bool(to_iso(text))
-
-
-def _day_beside(name: str) -> tuple[str, str]:
-    """The date that stands before or after a name, and the name; ("", name) where none does."""
-    day, rest = _leading_day(name)
-    if day:
-        return day, rest
-    found = _NAME_DAY.fullmatch(name.strip())
-    return (found["stamp"], found["name"].rstrip(" ,")) if found and _is_day(found["stamp"]) else ("", name)
 
 
 def _leading_stamp(text: str) -> tuple[str, str]:
