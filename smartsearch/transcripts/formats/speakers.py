@@ -7,11 +7,11 @@ A line may open a turn in one of these styles:
 | `said` | `You said:`, `## Gemini said`, `###### **ChatGPT said:**`, in any dress; pages copied as they are |
 | `##` (as many as there are) | `## Name`, `## 🤖 Name (time)`, `#### Name:`, the text in the lines below |
 | `alone` | `**Name**`, `**Name** (time)`, `_**Name (time)**_`, `[NAME]`, `=== Name ===`, likewise |
-| `bold` | `**Name:** text`, `**Name**: text`, `**Name** (time): text`, `[time] **Name**: text` |
+| `bold` | `**Name:** text`, `**Name**: text`, some `**Name** (time): text`, `[time] **Name**: text` |
 | `- bold` | the same in a list |
-| `plain` | `Name: text`, `date Name: text`, `Name date: text` |
+| `plain` | `Name: text` |
 
-Lines with a stamp and no bold name are those of an inferred head (heads.py).
+Where all have a stamp in one place, they are those of an inferred head (heads.py).
 
 What stands before the colon is a speaker when it is no label (`Note:`, `Title:`; see `_LABELS`) and
 - is a role (`User`, `Assistant`, `Claude 4`, ...), or
@@ -115,13 +115,9 @@ _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _PICTURED = re.compile(rf"[{_EMOJI}][{_EMOJI}\ufe0f\u200d\s]*")
 """Emoji before a name, with what joins them."""
 _NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])[^:\[\]<>{{}}|\"“”*#`/\\=,;?!\t]{{0,39}}?|_[\w]{{1,30}})"
-_BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)?")
-_DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"
-_BARE = re.compile(rf"(?P<stamp>(?:(?:{_DAY})(?:T|,?\s+(?:at )?))?{_TIME})(?:\s*[-–—|]\s+|\s+)(?=\S)")
 _PLAIN = re.compile(rf"{_NAME}(?:\s?[\[(](?P<aside>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$")
 _BOLD = re.compile(
-    r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
+    r"(?:[\[(](?P<before>\d[^\])]{3,20})[\])]\s)?(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
     r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
 )
 _ASKED = re.compile(r"(?:\s{0,40}(?P<side>[QA])[.:]|\s{4,40}(?P<name>[A-Z][A-Z.' -]{1,40}):)(?:\s+|$)")
@@ -177,33 +173,21 @@ def opening(line: str) -> Opening | None:
         return Opening("plain", "", asked["side"] or asked["name"], line[asked.end() :])
     bullet = _BULLET.match(line)
     bare = line[bullet.end() :] if bullet else line
-    stamp, told = _leading_stamp(bare)
-    if ":" not in told:
-        return None
-    found = _BOLD.match(told)
-    if found and (found["in"] or found["out"]):
-        inner_stamp, name = _leading_stamp(found["inner"])
-        stamp = stamp or inner_stamp or (found["stamp"] if _is_time(found["stamp"]) else "")
-        return Opening("- bold" if bullet else "bold", stamp, _named(name), found["text"] or "")
-    if bullet or stamp:
+    if (found := _BOLD.match(bare)) and (found["in"] or found["out"]):
+        stamp = found["before"] or found["stamp"] or ""
+        style = "- bold" if bullet else "bold"
+        return Opening(style, stamp if _is_time(stamp) else "", _named(found["inner"]), found["text"] or "")
+    if bullet:
         return None  # `- Name: text` is a list, not a chat
-    if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4 and "()" not in found["name"]:
-        if found["aside"] and _is_time(found["aside"]):
-            return None
-        return Opening("plain", "", _named(told[: found.end("aside") + 1] if found["aside"] else found["name"]), found["text"] or "")
+    if (found := _PLAIN.match(bare)) and len(found["name"].split()) <= 4 and "()" not in found["name"]:
+        aside = found["aside"] or ""
+        name = bare[: found.end("aside") + 1] if aside else found["name"]
+        return None if _is_time(aside) else Opening("plain", "", _named(name), found["text"] or "")
     return None
 
 
-def _leading_stamp(text: str) -> tuple[str, str]:
-    """The time that `text` begins with, as written, and the rest; ("", text) when it begins with none."""
-    found = _BRACKETED.match(text) if text[:1] in ("[", "(") else _BARE.match(text)
-    if found and _is_time(found["stamp"]):
-        return found["stamp"], text[found.end() :]
-    return "", text
-
-
-def _is_time(text: str | None) -> bool:
-    return bool(text) and bool(clock(text or "") or to_iso(text))
+def _is_time(text: str) -> bool:
+    return bool(clock(text) or to_iso(text))
 
 
 def _on_its_own(style: str, inner: str) -> Opening:
