@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -22,7 +21,6 @@ from smartsearch.transcripts.formats.speakers import (
     guests,
     is_sure,
     opening,
-    role,
     speakers,
 )
 
@@ -34,7 +32,6 @@ _DATE_ALONE = 50
 NUMERIC = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
 _HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
-_MORE = 5  # times as often as a person an assistant may speak
 
 _SESSION = re.compile(
     r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
@@ -64,7 +61,6 @@ class Style:
 
     `share` is that of the written lines from the first of them on. `one_side` is true where one role alone
     speaks under headings, with a time, an emoji or in several messages: a log of which only that is left.
-    `with_one` is true where an assistant speaks with one other by name.
     """
 
     style: str = ""
@@ -72,12 +68,11 @@ class Style:
     opened: tuple[int, ...] = ()
     share: float = 0.0
     one_side: bool = False
-    with_one: bool = False
 
     @property
     def pair(self) -> bool:
-        """Whether an assistant speaks with a user, or with one other by name."""
-        return both_sides(self.names) or self.with_one
+        """Whether an assistant speaks with a user."""
+        return both_sides(self.names)
 
     @property
     def weight(self) -> float:
@@ -222,16 +217,7 @@ def _candidate(style: str, ours: Mapping[int, Opening], written: Sequence[int]) 
     said = style == "said" and "You" not in names
     told = said or any(_has_clock(ours[number].stamp) or ours[number].pictured for number in opened)
     one_side = headed and (len(opened) > 2 or told)
-    with_one = _is_with_one([ours[number].name for number in opened])
-    return Style(style, names, opened, after / len(written) if written else 0.0, one_side, with_one)
-
-
-def _is_with_one(named: Sequence[str]) -> bool:
-    """Whether an assistant and one person speak, neither much more often than the other."""
-    counts = Counter(named)
-    assistants = sum(role(name) == "assistant" and is_sure(name) for name in counts)
-    balanced = max(counts.values(), default=0) <= _MORE * min(counts.values(), default=0)
-    return len(counts) == 2 and assistants == 1 and not all(map(role, counts)) and balanced
+    return Style(style, names, opened, after / len(written) if written else 0.0, one_side)
 
 
 def _has_clock(stamp: str) -> bool:

@@ -331,29 +331,11 @@ def looks_like_name(name: str) -> bool:
     return not is_label(name) and 1 <= len(words) <= 3 and all(_begins_like_name(word[0]) for word in words)
 
 
-_PARTICLES = frozenset(
-    (
-        *("van", "von", "der", "den", "de", "del", "della", "di", "da", "do", "dos", "das", "du", "la", "le"),
-        *(
-            "los",
-            "las",
-            "el",
-            "al",
-            "bin",
-            "binti",
-            "ibn",
-            "ben",
-            "ter",
-            "ten",
-            "te",
-            "op",
-            "zu",
-            "zur",
-            "af",
-        ),
-        *("av", "of", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
-    )
+_SMALL = (
+    "van von der den de del della di da do dos das du la le los las el al bin binti ibn ben ter ten te op zu"
+    " zur af av of the and und y e et i abu st t s"
 )
+_PARTICLES = frozenset(_SMALL.split())
 _DEGREE = re.compile(
     r",? (?:Ph\.?D|M\.?D|Psy\.?D|J\.?D|Ed\.?D|D\.?D\.?S|D\.?O|R\.?N|M\.?A|M\.?Sc|B\.?A|MBA|MPH"
     r"|CPA|Esq|Jr|Sr|I{1,3}|IV)\.?(?=,|$)",
