@@ -45,7 +45,7 @@ _ZONE = r"(?:\s?(?:Uhr\b|Z\b|UTC\b|GMT\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b|[+-]\d\d
 _HALF = rf"(?:[ap]\.?\s?m\b\.?|{_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
-_BETWEEN = r"(?:T|\]\s?\[|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"
+_BETWEEN = r"(?:T|-|\]\s?\[|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"
 _DATE = rf"(?:{_NUMBERS}|{_EAST}|{_NAMED})\.?"
 _SURE_DATE = (
     r"\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}/\d{1,2}/\d{4}"

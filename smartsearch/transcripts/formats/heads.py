@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from smartsearch.errors import InputError
 from smartsearch.text.stamps import STAMP, seconds
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, may_be_name, role
 
 _LONGEST = 240  # characters of a line in which its head ends
@@ -362,12 +363,12 @@ class Found:
         return Counter(here.name for here in self.opened.values())
 
     @property
-    def weight(self) -> tuple[int, int, int]:
+    def weight(self) -> tuple[int, int, int, bool]:
         """How well it explains the file: turns of those who speak more than once, less those who do not."""
         often = sum(count for name, count in self.names.items() if count > 1 and _is_name(name))
         once = sum(1 for count in self.names.values() if count == 1)
         marks = sum(not mark.isspace() for mark in _PIECES.sub("", self.head.written))
-        return often - once, self.head.has_time, marks
+        return often - once, self.head.has_time, marks, ":" in self.head.written
 
 
 def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
@@ -399,6 +400,7 @@ def are_places(head: Head, stamps: Sequence[str]) -> bool:
 
 
 _FINE = re.compile(r"[a-z>–—]|\d[.,]\d", re.I)
+_DAY = len("2024-02-26")
 _EARLY = 120
 """Seconds in which somebody has spoken."""
 _A_DAY = 86_400
@@ -463,6 +465,8 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         return False
     if head.has_time and not _run_on(found):
         return False
+    if head.above and head.has_time and all(len(to_iso(one.stamp)) == _DAY for one in found.opened.values()):
+        return False  # days and their titles, as in a diary
     if head.written.startswith("--") or ("] [NAME]" in head.written and all(map(str.isupper, names))):
         return False  # who changed a package; what part of a program
     if head.above:
@@ -518,6 +522,9 @@ def _is_talk(found: Found) -> bool:
 
 def is_filled_in(opened: Iterable[Opening]) -> bool:
     """Whether programs wrote what is said: many a time the same words with other numbers in them."""
+    opened = list(opened)
+    if any(looks_like_name(here.name) for here in opened):
+        return False
     said = [here.text for here in opened if here.text]
     numbered = [_NUMBER.sub("0", text) for text in said if any(map(str.isdigit, text))]
     return len(numbered) >= _FEW and 2 * len(numbered) > len(said) > 2 * len(set(numbered))
