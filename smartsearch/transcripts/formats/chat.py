@@ -60,6 +60,7 @@ _NOTE = re.compile(
     r"|This editable transcript was computer generated.{0,200}|(?P<ended>.{1,80}\d:\d\d.{0,30}👋)"
 )
 """What programs say of a recording between turns."""
+_SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 _BORDER = re.compile(r"={20,}$")
 
 
@@ -137,7 +138,8 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
         return True
     if layout.style == "- bold" and not recurs and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
         return True
-    return _headings(layout, lines, named) > max(2, len(named) / 3)
+    headed = _headings(layout, lines, named) > max(2, len(named) / 3)
+    return headed or (_in_order(named) and _in_groups(layout))
 
 
 def _headings(layout: Layout, lines: Sequence[str], named: Sequence[str]) -> int:
@@ -145,6 +147,26 @@ def _headings(layout: Layout, lines: Sequence[str], named: Sequence[str]) -> int
     alone = [line for above, line in pairwise(("", *lines)) if TITLE.match(line) and not above.strip()]
     own = len(named) if layout.style.startswith("#") else 0
     return sum(1 for line in alone if not session(line)) - own
+
+
+def _in_order(named: Sequence[str]) -> bool:
+    """Whether three names and more come round in one order, as those of fields do."""
+    counts, pairs = Counter(named), Counter(pairwise(named))
+    first: dict[str, int] = {}
+    for (name, _), count in pairs.items():
+        first[name] = max(first.get(name, 0), count)
+    often = [count for _, count in counts.most_common(3)]
+    even = len(often) == 3 and 1 < often[2] >= HALF * often[0]
+    return even and sum(first.values()) >= _SURELY * sum(pairs.values())
+
+
+def _in_groups(layout: Layout) -> bool:
+    """Whether the same names always stand right below another one, and the same never, as in records."""
+    starts = set(layout.opened)
+    places = Counter((layout.found[number].name, number - 1 in starts) for number in layout.opened[1:])
+    most = {name: max(places[name, True], places[name, False]) for name, _ in places}
+    below = {places[name, True] >= places[name, False] for name in most}
+    return len(below) > 1 and sum(most.values()) >= _SURELY * sum(places.values())
 
 
 def told(source: Source) -> str:
