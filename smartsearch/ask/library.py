@@ -116,7 +116,7 @@ class Library:
 
 
 def in_background(work: Callable[[], V]) -> Callable[[], V]:
-    """Begin `work` in a thread; the call waits for it, and returns or raises what came of it."""
+    """Start `work` in a thread. What is returned waits for it, and gives its value or raises its error."""
     future: Future[V] = Future()
 
     def run() -> None:

@@ -209,7 +209,7 @@ def retrieval(name: str) -> Retrieval:
 
 
 def ranker(name: str, base: Config) -> Ranker:
-    """The ranker of that name; `base` gives what the name leaves open, with `+plain` the paper does."""
+    """The ranker of that name. `base` sets what the name leaves open, the paper does with `+plain`."""
     if name in RANKERS:
         return RANKERS[name]
     said, *added = name.split("+")

@@ -184,7 +184,7 @@ class Settings:
         return not pinned and any(one.name == name and one.origin != "default" for one in settings())
 
     def config(self) -> Config:
-        """The Config of these settings over environment and files. Raises ConfigError or UsageError."""
+        """The Config: these settings override environment and files. Raises ConfigError or UsageError."""
         given = dict(self.said)
         rare = assigned(given.pop("set", None) or ())
         like = given.pop("like", None) or ""

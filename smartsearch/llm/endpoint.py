@@ -103,7 +103,7 @@ class Endpoint:
 def reader_endpoint(
     env: Mapping[str, str] | None = None, model: str = "", prefix: str = "SMARTSEARCH_LLM"
 ) -> Endpoint:
-    """The model that answers: SMARTSEARCH_LLM_BASE_URL, _MODEL, _KEY and _PRICE; `model` goes before _MODEL.
+    """The model that answers: SMARTSEARCH_LLM_BASE_URL, _MODEL, _KEY and _PRICE; `model` overrides _MODEL.
 
     `prefix` begins these names. The URL falls back to OPENAI_BASE_URL, then OpenAI's own. OPENAI_API_KEY is
     used where that is the address, so that it is sent nowhere else. Raises LLMError "llm_missing", naming

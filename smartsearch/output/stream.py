@@ -253,9 +253,9 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def counted(title: str) -> Iterator[Callable[..., None]]:
-    """A count on standard error, on a terminal only.
+    """Show a count on standard error, on a terminal only.
 
-    Yields a function of how many are done, of how many, and a text to show behind.
+    Yields a function that takes how many are done, how many there are, and a text to show after them.
     """
     if not sys.stderr.isatty():
         yield lambda *_: None

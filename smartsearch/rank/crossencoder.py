@@ -29,7 +29,7 @@ def sigmoid(logits: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def uncalibrated(scores: NDArray[np.float64], calibration: tuple[float, float]) -> NDArray[np.float64]:
-    """Scores of this `calibration` (scale, shift) as the sigmoid of the model's own output; NaN stays NaN."""
+    """Undo a `calibration` (scale, shift): give sigmoids of the model's own output. NaN stays NaN."""
     scale, shift = calibration
     if (scale, shift) == (1.0, 0.0):
         return scores

@@ -85,7 +85,7 @@ class Gathering:
         return self.search.counts.get(key) != 0 and self.haystack.has(term.text)
 
     def names(self, word: str) -> bool:
-        """Whether `word`, folded, stands somewhere with a capital."""
+        """Whether some turn writes `word`, which is folded, with a capital."""
         turns = self.haystack.corpus.turns
         held = self.haystack.turns_with(word, word_boundary=True)
         written = re.compile(rf"\b{re.escape(word.capitalize())}\b")

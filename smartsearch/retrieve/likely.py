@@ -1,7 +1,7 @@
 """Which candidates the rankers read, where there are more than they can.
 
-The order of match weight counts a word that every chat is full of as much as one that stands in three
-turns, and knows nothing of the turns beside. What it loses and this keeps: docs/decisions/0002.
+Match weight counts a word that fills every chat as much as one that stands in three turns, and ignores the
+turns beside. What an order by it alone loses: docs/decisions/0002.
 """
 
 from __future__ import annotations

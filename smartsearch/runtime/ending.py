@@ -75,7 +75,7 @@ class _Interrupts:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Whether an import is on its way in `frame` or in what called it."""
+    """Whether `frame`, or a caller of it, is importing a module."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -254,7 +254,7 @@ def _phrase(span: Span, weights: dict[str, float], config: Config) -> Iterator[T
 
 
 def _keeps(token: Token, config: Config) -> bool:
-    """Long enough, and not a stop word; a name that looks like one ("Will") stays."""
+    """Whether it is long enough and no stop word; a name that looks like one ("Will") stays."""
     named = token.pos_ == "PROPN"
     if token.is_stop and not (named and token.ent_type_):
         return False

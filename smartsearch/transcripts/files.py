@@ -89,7 +89,7 @@ ANY = Selection()
 
 
 def _fits(glob: str, path: str, relative: str) -> bool:
-    """Without a slash a glob fits a name at any depth, with one the path below the folder or as shown."""
+    """Whether a glob without a slash matches a name at any depth; with one the path below, or as shown."""
     if "/" not in glob:
         return fnmatchcase(PurePath(path).name, glob)
     plain = glob.removeprefix("./")

@@ -234,7 +234,7 @@ def _start(spot: place.Spot, config: Config) -> None:
 
 
 def _log(path: Path) -> int:
-    """The log to go on with, or a new one where it has grown long."""
+    """Open the log to append to it; empty it first where it has grown long."""
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     if os.fstat(log).st_size > LOG_BYTES:
         os.ftruncate(log, 0)

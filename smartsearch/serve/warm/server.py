@@ -88,7 +88,7 @@ class _Unsuited(SmartsearchError):
 
 
 class Server:
-    """A warm process for the `models` of `config`, which load when a question needs them; `run` is its life.
+    """A warm process for the `models` of `config`, which load when a question needs them.
 
     `changed` tells whether the models or the program on the disk differ from those in memory. `most` is how
     many bytes it may hold (0: any): it leaves questions over more text to the command, forgets transcripts

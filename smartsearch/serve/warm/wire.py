@@ -68,7 +68,7 @@ _KNOWN = {
 
 
 def places(where: scope.Scope) -> tuple[Identity, ...]:
-    """What the current folder and the paths of `where` are: two processes that see others must not share."""
+    """Device and inode of the current folder and of each path; processes share only if these are equal."""
     return tuple(_identity(path) for path in (".", *where.paths) if path != "-")
 
 
@@ -86,12 +86,12 @@ def send(connection: socket.socket, data: bytes) -> None:
 
 
 def say(connection: socket.socket, message: Json | Request | Found | Failure) -> None:
-    """Send an object, in ASCII, or a record."""
+    """Send a message: a dict as ASCII JSON, a record pickled."""
     send(connection, packed(message))
 
 
 def packed(message: Json | Request | Found | Failure) -> bytes:
-    """An object, in ASCII, or a record, as bytes."""
+    """A message as bytes: a dict as ASCII JSON, a record pickled."""
     return json.dumps(message).encode() if isinstance(message, dict) else pickle.dumps(message)
 
 

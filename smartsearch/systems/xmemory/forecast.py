@@ -29,7 +29,7 @@ TOKENS_OF_WORD = 1.5
 
 
 def ingest(turns: Sequence[Turn], store: Store) -> Plan:
-    """What making what `store` lacks would send; where episodes will begin, the rule guesses."""
+    """Estimate what is sent to make what `store` lacks; the rule guesses where episodes begin."""
     windows = roles.windows(turns)
     fresh = roles.unplaced(windows, store)
     found = store.notes("boundaries") | {key: roles.by_rule(turns, window) for key, window in fresh.items()}

@@ -15,9 +15,9 @@ from smartsearch.types import Turn
 
 @dataclass
 class Reader:
-    """One question over a memory of `turns`, of which it reads `most` words.
+    """Reads the memory of `turns` for one question, `most` words of it at most.
 
-    Once asked, `by` says what its uncertainty was taken from.
+    Afterwards `by` names what its uncertainty was taken from.
     """
 
     question: str

@@ -32,22 +32,22 @@ CODE = re.compile(
 
 
 def anything(_value: str, _quoted: bool) -> bool:
-    """Whatever stands there."""
+    """True: any value will do."""
     return True
 
 
 def mixed(value: str, quoted: bool) -> bool:
-    """What is no word of a sentence: four characters or more with a digit or a sign inside, or in quotes."""
+    """Whether it is no plain word: four characters or more with a digit or sign inside, or in quotes."""
     return len(value) >= 4 and not _VARIABLE.match(value) and (quoted or _odd(value))
 
 
 def lettered(value: str, quoted: bool) -> bool:
-    """What is neither a word nor a number: five characters or more, letters with digits or signs."""
+    """Whether it is neither a word nor a number: five characters or more, letters with digits or signs."""
     return len(value) >= 5 and mixed(value, quoted) and _odd(value) and any(c.isalpha() for c in value)
 
 
 def strong(value: str, quoted: bool) -> bool:
-    """What is hardly anything else: six characters or more, letters and digits, no path and no date."""
+    """Whether it is most likely a password: six characters or more, letters and digits, no path, no date."""
     return (
         len(value) >= 6
         and lettered(value, quoted)
@@ -58,32 +58,32 @@ def strong(value: str, quoted: bool) -> bool:
 
 
 def listed(value: str, quoted: bool) -> bool:
-    """A key in quotes that is one word."""
+    """Whether it is a key in quotes, and one word."""
     return quoted and keyed(value, quoted) and bool(_STRONG.match(value))
 
 
 def odd(value: str, quoted: bool) -> bool:
-    """What is no name of a program's: in quotes, or with a digit or a sign."""
+    """Whether it is no identifier: in quotes, or with a digit or a sign."""
     return quoted or _odd(value)
 
 
 def enclosed(_value: str, quoted: bool) -> bool:
-    """Whatever is in quotes."""
+    """Whether it is in quotes."""
     return quoted
 
 
 def keylike(value: str, _quoted: bool) -> bool:
-    """What could be a key: six characters or more with a digit, or very long."""
+    """Whether it could be a key: six characters or more with a digit, or very long."""
     return len(value) >= 16 or (len(value) >= 6 and _digit(value))
 
 
 def keyed(value: str, quoted: bool) -> bool:
-    """What could be a key among words: with a digit in any case."""
+    """Whether it could be a key among words: then it needs a digit."""
     return keylike(value, quoted) and _digit(value)
 
 
 def drawn(value: str, _quoted: bool) -> bool:
-    """What looks drawn by lot: a run in which letters and digits change thrice, or cases often."""
+    """Whether it looks random: in a run letters and digits change three times, or the case changes often."""
     run = _RUN.match(value)
     if run is None or not _digit(run[0]):
         return False
@@ -94,12 +94,12 @@ def drawn(value: str, _quoted: bool) -> bool:
 
 
 def words(value: str, _quoted: bool) -> bool:
-    """Eleven words of small letters or more."""
+    """Whether it is eleven or more words in small letters."""
     return bool(_WORDS.match(value))
 
 
 def listing(value: str, _quoted: bool) -> bool:
-    """What stands on several lines."""
+    """Whether it stands on several lines."""
     return "\n" in value
 
 

@@ -62,7 +62,7 @@ def _is_card(groups: Sequence[str]) -> bool:
 
 
 def _luhn(digits: str) -> bool:
-    """The check digit of card numbers (ISO/IEC 7812-1, annex B)."""
+    """Whether the check digit of a card number is right (ISO/IEC 7812-1, annex B)."""
     total = 0
     for place, digit in enumerate(reversed(digits)):
         doubled = int(digit) * (1 + place % 2)

@@ -119,7 +119,7 @@ class Rules:
 
 
 def tree(words: Iterable[str]) -> str:
-    """A pattern of `words` as a tree of characters: several times faster than one word after the other."""
+    """A pattern that matches any of `words`, as a tree of characters: several times faster than `a|b|c`."""
     by_first: dict[str, list[str]] = {}
     for word in words:
         if not word:
@@ -130,7 +130,7 @@ def tree(words: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Secret:
-    """What was masked. `alone`: nothing else is said behind it on its line."""
+    """What was masked. `alone`: nothing follows it on its line."""
 
     kind: str
     value: str
@@ -146,10 +146,10 @@ _BROKEN = re.compile(  # the second line is one word with a digit, as in a key t
 def masked(
     text: str, rules: Rules, broken: Rules | None = None, *, again: bool = False
 ) -> tuple[str, list[Secret]]:
-    """`text` with each secret as `[redacted: kind]`, and what they were; what is masked already stays.
+    """Replace each secret in `text` by `[redacted: kind]`; also return them. What is masked already stays.
 
-    `broken` finds what goes on over the end of a line. Rules that look for what was found before look `again`
-    at any text.
+    `broken` finds secrets that a line end interrupts. With `again` a text is searched even if nothing in it
+    looks like a secret, for rules that look for secrets found elsewhere.
     """
     if not (again or _SOMETHING.search(text)):
         return text, []
@@ -173,7 +173,7 @@ def masked(
 
 
 def _spots(plain: str, hidden: Sequence[Spot], rules: Rules) -> list[Spot]:
-    """What rules find in a plain text without what is hidden: where it is in the text, and what."""
+    """Apply `rules` to the text without its hidden spots; the places and texts of what they find."""
     page = Page(_filled(plain, hidden) if hidden else plain)
     whole = page.text
     if "[redacted: " in whole:

@@ -98,7 +98,7 @@ class _Again:
 
 
 def _apart(text: str, start: int, end: int) -> bool:
-    """Whether the text there is not a part of a longer number nor, if it is short, of a word."""
+    """Whether the text stands alone: in no longer number and, if it is short, in no longer word."""
     before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
     if text[start:end].isdigit():
         return not (before.isdigit() or behind.isdigit())

@@ -24,7 +24,7 @@ TOGETHER = 16_384
 
 
 class Token:
-    """A word in its place."""
+    """A word at its place in a text."""
 
     __slots__ = ("ent_type_", "i", "idx", "pos_", "word")
 

@@ -28,7 +28,7 @@ _RUN = 4
 
 
 class Word:
-    """A word as it is written, with what is always true of it, in any text."""
+    """A word as it is written, with those attributes that are the same in every text."""
 
     __slots__ = ("is_alpha", "is_punct", "is_space", "is_stop", "keys", "like_num", "lower", "number", "text")
 
@@ -44,7 +44,7 @@ class Word:
 
 
 class English:
-    """What spaCy's English says of words, as `recipe` wrote it down."""
+    """The tables of spaCy's English, as `recipe` exported them."""
 
     def __init__(self, tables: dict[str, Any]) -> None:
         self.norms: dict[str, str] = tables["norms"]
@@ -53,7 +53,7 @@ class English:
 
 
 class Affixes:
-    """The patterns that part what stands between white space, compiled when they are first asked for."""
+    """The patterns that split what stands between white space, compiled at first use."""
 
     def __init__(self, patterns: dict[str, str]) -> None:
         self._patterns = patterns

@@ -1,6 +1,6 @@
 """Programs one talks to models through, and what agents print, each as a declaration of a few lines.
 
-Shapes as their sources on GitHub write them; no export of a person's was looked at.
+The shapes are those of the programs' sources on GitHub; we saw nobody's export.
 """
 
 from __future__ import annotations

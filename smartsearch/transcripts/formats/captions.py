@@ -27,7 +27,7 @@ def attachment(name: str, mime: str = "") -> str:
 
 
 def caption(name: str) -> str:
-    """As `attachment`, for a path as telephones write it: its folders say nothing, stickers are named."""
+    """The `attachment` of a path that a telephone wrote: its name without folders; stickers are called so."""
     name = name.replace("\\", "/").rpartition("/")[2] or name
     return bracketed("sticker", name) if _STICKER.match(name) else attachment(name)
 

@@ -315,7 +315,7 @@ def _sessions(item: Item) -> Iterator[Chat]:
 
 
 def _row(item: Item, table: str, id_: str, row: Any) -> Item:
-    """A row as the file of it would be: its data, with the id and the time."""
+    """A row as an item like the one of its file: its data, with the id and the time."""
     place = f"{item.pointer}/{table}/{escaped(id_)}/data"
     data = row.get("data") if isinstance(row, dict) else row
     if isinstance(data, dict):

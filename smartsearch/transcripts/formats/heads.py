@@ -68,7 +68,7 @@ _SENTENCE_END = ".!?…。！？;,"
 class Head:
     """A head by its `written` form: places for `TIME`, `NAME` and `TEXT`, and the marks between them.
 
-    A line's end in it is one; without `TEXT` the text stands in the lines below.
+    A line end in it stands for one; without `TEXT` the text stands in the lines below.
     """
 
     written: str
@@ -97,7 +97,7 @@ class Head:
 
     @property
     def has_time(self) -> bool:
-        """Whether it tells when."""
+        """Whether the head has a place for a time."""
         return "TIME" in self.written
 
     @property

@@ -54,12 +54,12 @@ class Documents:
 
     @property
     def whole(self) -> bool:
-        """The file is one JSON document, so the length of its lines means nothing."""
+        """Whether the file is one JSON document, so the length of its lines means nothing."""
         return len(self.items) == 1 and not self.items[0].line
 
     @property
     def is_empty_list(self) -> bool:
-        """The file is `[]`: an export of nothing, in whatever format."""
+        """Whether the file is `[]`, an empty export of any format."""
         return self.whole and self.items[0].value == []
 
 

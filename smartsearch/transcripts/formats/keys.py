@@ -253,7 +253,7 @@ class Named(NamedTuple):
 
 
 def _at(value: object, steps: Sequence[str]) -> object:
-    """What one step after the other leads to, None where nothing is."""
+    """The value that `steps` lead to from `value`, or None."""
     for step in steps:
         if isinstance(value, list):
             at = int(step) if len(step) < 9 and step.isdecimal() else len(value)

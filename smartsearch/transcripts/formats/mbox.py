@@ -195,7 +195,7 @@ def _mail(border: str, text: str) -> dict[str, Any]:
 
 
 def _raw(message: Message, name: str) -> str:
-    """A header as it stands; `email` gives bytes above 127 as halves of surrogate pairs."""
+    """The text of a header. `email` gives bytes above 127 as lone surrogates; this reads them as UTF-8."""
     values = (str(value) for key, value in message.raw_items() if key.lower() == name.lower())
     return next(values, "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 

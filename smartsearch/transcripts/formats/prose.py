@@ -33,7 +33,7 @@ _NO_LEVEL = 7  # of what is below every heading
 
 
 def detect(source: Source) -> bool:
-    """Any text but JSON and tables, which have a shape of their own that prose would hide."""
+    """Whether it is text, but not JSON or a table, which have a shape of their own that prose would hide."""
     return not source.json.items and not (source.suffix in SUFFIXES and columns(source))
 
 

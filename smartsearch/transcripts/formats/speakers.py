@@ -326,7 +326,7 @@ def is_label(name: str) -> bool:
 
 
 def looks_like_name(name: str) -> bool:
-    """One to three words that each begin with a capital, or with a letter of a script without case."""
+    """Whether it is one to three words that begin with a capital, or a letter of a script without case."""
     words = _bare(name).split()
     return not is_label(name) and 1 <= len(words) <= 3 and all(_begins_like_name(word[0]) for word in words)
 

@@ -90,7 +90,7 @@ class LineFile:
 
     @cached_property
     def _head(self) -> Source:
-        """The first lines that are JSON, as if they were the file."""
+        """A source of the first lines that are JSON."""
         whole = (line for line in map(bytes.decode, io.BytesIO(self.data)) if line.strip() and _is_json(line))
         return Source(self.path, "".join(line for line, _ in zip(whole, range(HEAD_LINES))))
 
