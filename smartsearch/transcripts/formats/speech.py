@@ -9,7 +9,7 @@ the place, `00:12:31`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.paths import at, shaped, value_of
 from smartsearch.transcripts.source import Source
+from smartsearch.types import Turn
 
 _LONGEST = 60.0  # seconds that a turn goes on for want of a sentence's end
 _MARKS = ("", ".", "?", "!", "…", "。", "？", "！", "؟", "।")
@@ -63,7 +64,7 @@ class _Heard(NamedTuple):
         for one, who in tagged or found:
             value = one.value
             told = _start(value, None)
-            begun = _ticked(value, begun) if told is None else _seconds(told) / self.ticks
+            begun = _ticked(value, begun) if told is None else seconds(told) / self.ticks
             who = labels.get(string(value, "start_time")) if who is None else who
             time = to_iso(_time(value, None)) if "start_timestamp" in value else ""
             yield Said(one, _heard(value), _named(who), begun, time)
@@ -79,9 +80,7 @@ _TICKS = {"offsets/from": 1e3, "offsetMilliseconds": 1e3, "offsetInTicks": 1e7}
 
 def _ticked(value: Any, before: float) -> float:
     """The second of a start that is told in ticks, else of the one before."""
-    told = (
-        (_seconds(found), ticks) for way, ticks in _TICKS.items() if (found := at(value, way)) is not None
-    )
+    told = ((seconds(found), ticks) for way, ticks in _TICKS.items() if (found := at(value, way)) is not None)
     return next((found / ticks for found, ticks in told), before)
 
 
@@ -108,10 +107,13 @@ def _labels(value: object) -> dict[str, str]:
     return {string(word, "start_time"): string(word, "speaker_label") for word in words}
 
 
-def _seconds(value: object) -> float:
-    """A number, or one in a text such as `1.200s` or `PT1M2.5S`."""
+def seconds(value: object) -> float:
+    """A number, or one in a text such as `1.200s`, `PT1M2.5S` or `00:01:02.5`."""
     if isinstance(value, int | float):
         return float(value)
+    if isinstance(value, str) and ":" in value:
+        whole, _, last = value.rpartition(":")
+        return 60 * seconds(whole) + seconds(last.replace(",", "."))
     total, digits = 0.0, ""
     for letter in value if isinstance(value, str) else "":
         if letter.isdecimal() or letter == ".":
@@ -120,6 +122,11 @@ def _seconds(value: object) -> float:
             total += float(digits) * {"H": 3600, "M": 60}.get(letter, 1) if digits.count(".") < 2 else 0
             digits = ""
     return total + (float(digits) if digits and digits.count(".") < 2 else 0)
+
+
+def heard_by(value: Any) -> str:
+    """Who is told to say what an object holds."""
+    return _named(_speaker(value, None))
 
 
 def _named(speaker: object) -> str:
@@ -162,7 +169,7 @@ def _speech(source: Source, item: Item) -> Iterator[Chat]:
         yield Chat(item, list(turns(heard.said(item))), source.stem)
 
 
-def turns(said: Iterator[Said]) -> Iterator[Item]:
+def turns(said: Iterable[Said]) -> Iterator[Item]:
     """What one speaker says, up to the end of a sentence or for a minute; who is not told goes on."""
     texts: list[str] = []
     first = Said(Item(None, 0), "", "", 0)
@@ -201,6 +208,20 @@ def _turn(first: Said, texts: list[str]) -> Item:
     place = f"{hours:02}:{rest // 60:02}:{rest % 60:02}"
     said = {"text": "".join(texts), "speaker": first.speaker, "turn": place, "time": first.time}
     return first.item._replace(value=said)
+
+
+def placed(source: Source, said: Iterable[Said], title: str) -> Iterator[Turn]:
+    """The turns of a recording whose pieces stand on lines of a text."""
+    for one in turns(said):
+        told = one.value
+        yield Turn(
+            told["text"].strip(),
+            told["speaker"],
+            path=source.path,
+            line=one.line,
+            conversation=title,
+            turn=told["turn"],
+        )
 
 
 FORMS = {

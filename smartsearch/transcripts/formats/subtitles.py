@@ -22,9 +22,8 @@ from smartsearch.text.htmltext import unescaped
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.speakers import is_label, looks_like_name
-from smartsearch.transcripts.formats.speech import Said, turns
+from smartsearch.transcripts.formats.speech import Said, placed
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _DETECT_LINES = 60
 
@@ -39,7 +38,8 @@ _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,80})?\s{1,8}(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"</?(?:[^\W\d]|\d\d:)[^<>\n]{0,200}>|</?>")  # `a <3 b -> c` is none
 _NAMED = re.compile(
-    r"(?:[-–—] ?|>> ?)?(?:(?P<name>[^:：\n<>\[\]{}()]{1,60}(?:\([^()\n]{1,30}\))?)(?::(?: |$)|：\s?)"
+    r"(?:[-–—] ?|>> ?)?(?:(?P<name>[^:：\n<>\[\]{}()]{1,60}(?:\([^()\n]{1,30}\))?)"
+    r"(?::(?: |$|(?=[^\W\d]{2}))|：\s?)"
     r"|[\[({【「](?P<within>[^:\n<>\[\]{}()【】]{1,60})[\])}】」](?:\s?[:：]|\s[-–—](?=\s))?(?:\s|$|(?<=[】」：])))"
 )
 _WEBEX = re.compile(r"\d{1,6} \"(?P<name>[^\"\n]{1,80})\"(?: \(\d{1,20}\))?\s*$")
@@ -76,16 +76,7 @@ def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
     cues, title = list(_cues(source.lines)), _title(source)
     names = _names(cues)
-    for said in turns(part for cue in cues for part in _parts(cue, names)):
-        told = said.value
-        yield Turn(
-            told["text"].strip(),
-            told["speaker"],
-            path=source.path,
-            line=said.line,
-            conversation=title,
-            turn=told["turn"],
-        )
+    yield from placed(source, (part for cue in cues for part in _parts(cue, names)), title)
 
 
 def _cues(lines: list[str]) -> Iterator[_Cue]:
