@@ -12,7 +12,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from smartsearch.transcripts.source import Source
@@ -98,16 +97,15 @@ def _lines_of(source: Source, turns: Sequence[Turn], count: int) -> Iterator[tup
             if found and found[0].line == at + 1:
                 said = [line]  # a turn begins here
             else:
-                said = [] if _begins().match(line[:200]) else [_said(turn) for turn in found]
+                said = [] if _is_stamped(line) else [_said(turn) for turn in found]
             yield f"line {at + 1}", line, said
 
 
-@cache
-def _begins() -> re.Pattern[str]:
-    """How a line begins that has a time of its own."""
-    from smartsearch.text.stamps import STAMP
+def _is_stamped(line: str) -> bool:
+    from smartsearch.transcripts.formats.speakers import opening
 
-    return re.compile(rf"[\s\[(]{{0,4}}(?:{STAMP})", re.I)
+    begun = opening(line[:200])
+    return begun is not None and begun.style == "stamped"
 
 
 def _strings_of(source: Source, turns: Sequence[Turn], count: int) -> Iterator[tuple[str, str, list[str]]]:

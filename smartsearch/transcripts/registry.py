@@ -229,7 +229,7 @@ specstory .md: SpecStory's Markdown of sessions with Cursor, Claude Code, Codex 
 prompts .txt .md .markdown .log: prompts as language models are given them: ChatML, Llama's [INST], Gemma's
     and Phi's marks
     rest: marks of turns
-table .csv .tsv: CSV and TSV with a column for what is said, and one for who speaks or the start in a recording
+table .csv .tsv: CSV and TSV with a column for what is said, and one for who speaks or when in a recording
 chat .txt .md .markdown .log .docx .rtf: text and Markdown chats and transcripts, by the head of their turns:
     `[time] Name: text`, `## User`, `Name  0:12` above what was said (Otter, Teams' .docx, Fathom, Gong),
     copies of windows

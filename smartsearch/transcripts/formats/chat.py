@@ -60,8 +60,8 @@ _NOTE = re.compile(
     r"|This editable transcript was computer generated.{0,200}|(?P<ended>.{1,80}\d:\d\d.{0,30}👋)"
 )
 """What programs say of a recording between turns."""
-_SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 _BORDER = re.compile(r"={20,}$")
+_SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 
 
 def detect(source: Source) -> bool:
@@ -102,13 +102,13 @@ def _is_chat(layout: Layout, lines: Sequence[str]) -> bool:
     if layout.style in HEADINGS and all(role(name) == "assistant" for name in named) and len(set(named)) > 1:
         return False  # what each of several assistants is set up with
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
-    if len(set(named)) < 2:
+    if len(set(named)) < 2 and layout.style != "stamped":
         one_side = layout.chosen.share >= HALF and layout.chosen.one_side
         return one_side or 1 < len(named) >= _ALL * len(written)
     recurs = len(set(named)) < len(named) or any(is_sure(name) for name in named)
     if not recurs and 2 * len(named) <= len(opened) >= _FEW:
         return False  # a programme, or what is said by nobody
-    if _is_document(layout, lines, named, recurs):
+    if layout.style != "stamped" and _is_document(layout, lines, named, recurs):
         return False
     dense = len(opened) >= _DENSE * len(written)
     return dense or (recurs and written.index(layout.opened[0]) <= _PREAMBLE)
@@ -134,12 +134,18 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
         return True  # `Title: ...`, `Author: ...`: every name once
     values = [text for number in layout.opened if len((text := layout.found[number].text).split()) == 1]
     numbers = sum(any(map(str.isdigit, text)) for text in values)
-    if len(values) * 4 >= 3 * len(named) and numbers * 3 >= len(named) > _FEW:
+    if len(values) * 4 >= 3 * len(named) and (len(named) >= _MANY or numbers * 3 >= len(named) > _FEW):
         return True
     if layout.style == "- bold" and not recurs and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
         return True
     headed = _headings(layout, lines, named) > max(2, len(named) / 3)
-    return headed or (_in_order(named) and _in_groups(layout))
+    return headed or _is_alone(counts) or (_in_order(named) and _in_groups(layout))
+
+
+def _is_alone(counts: Counter[str]) -> bool:
+    """Whether an assistant speaks and nobody else does twice."""
+    others = [count for name, count in counts.items() if not is_sure(name)]
+    return len(others) < len(counts) and max(others, default=0) < 2
 
 
 def _headings(layout: Layout, lines: Sequence[str], named: Sequence[str]) -> int:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -21,6 +22,7 @@ from smartsearch.transcripts.formats.speakers import (
     guests,
     is_sure,
     opening,
+    role,
     speakers,
 )
 
@@ -32,6 +34,7 @@ _DATE_ALONE = 50
 NUMERIC = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
 _HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
+_MORE = 5  # times as often as a person an assistant may speak
 
 _SESSION = re.compile(
     r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
@@ -61,6 +64,7 @@ class Style:
 
     `share` is that of the written lines from the first of them on. `one_side` is true where one role alone
     speaks under headings, with a time, an emoji or in several messages: a log of which only that is left.
+    `with_one` is true where an assistant speaks with one other by name.
     """
 
     style: str = ""
@@ -68,11 +72,12 @@ class Style:
     opened: tuple[int, ...] = ()
     share: float = 0.0
     one_side: bool = False
+    with_one: bool = False
 
     @property
     def pair(self) -> bool:
-        """Whether an assistant speaks with a user."""
-        return both_sides(self.names)
+        """Whether an assistant speaks with a user, or with one other by name."""
+        return both_sides(self.names) or self.with_one
 
     @property
     def weight(self) -> float:
@@ -117,9 +122,7 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
         ours = [here for here in found.values() if here.style == chosen.style]
         share = len(ours) / sum(number >= chosen.opened[0] for number in written)
         chosen = replace(chosen, names=chosen.names | guests(ours, chosen.style, chosen.names, share))
-    opened = tuple(
-        number for number, here in found.items() if here.style == chosen.style and here.name in chosen.names
-    )
+    opened = tuple(number for number, here in found.items() if _opens(here, chosen))
     about = {line for number in opened for line in told[number]} - set(opened)
     for number, (line, stamp) in _above(lines, written, opened, found).items():
         found[number] = replace(found[number], stamp=stamp)
@@ -145,7 +148,7 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
     if head.above or not head.has_time:
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)
-    style = Style("plain", names, opened)
+    style = Style("stamped" if head.has_time else "plain", names, opened)
     return Layout(style, found, _orders(lines, found), opened, frozenset(about))
 
 
@@ -183,6 +186,12 @@ def _below(lines: Sequence[str], number: int, name: str) -> tuple[str, int]:
     return stamp, last
 
 
+def _opens(here: Opening, chosen: Style) -> bool:
+    if here.style == "stamped" and (chosen.style == "stamped" or not chosen.pair):
+        return chosen.style == "stamped" or here.name in chosen.names
+    return here.style == chosen.style and here.name in chosen.names
+
+
 def _chosen(found: Mapping[int, Opening], written: Sequence[int]) -> Style:
     """The style that explains most of the file.
 
@@ -217,7 +226,16 @@ def _candidate(style: str, ours: Mapping[int, Opening], written: Sequence[int]) 
     said = style == "said" and "You" not in names
     told = said or any(_has_clock(ours[number].stamp) or ours[number].pictured for number in opened)
     one_side = headed and (len(opened) > 2 or told)
-    return Style(style, names, opened, after / len(written) if written else 0.0, one_side)
+    with_one = _is_with_one([ours[number].name for number in opened])
+    return Style(style, names, opened, after / len(written) if written else 0.0, one_side, with_one)
+
+
+def _is_with_one(named: Sequence[str]) -> bool:
+    """Whether an assistant and one person speak, neither much more often than the other."""
+    counts = Counter(named)
+    assistants = sum(role(name) == "assistant" and is_sure(name) for name in counts)
+    balanced = max(counts.values(), default=0) <= _MORE * min(counts.values(), default=0)
+    return len(counts) == 2 and assistants == 1 and not all(map(role, counts)) and balanced
 
 
 def _has_clock(stamp: str) -> bool:

@@ -17,15 +17,12 @@ from itertools import pairwise
 
 from smartsearch.errors import InputError
 from smartsearch.text.stamps import STAMP, seconds
-from smartsearch.text.times import to_iso
 from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, may_be_name, role
 
 _LONGEST = 240  # characters of a line in which its head ends
 _WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
-_TIMED = re.compile(
-    r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)|[\[(][^\])]{0,24}\d[\])]|\d{4}[-/.]\d|[/. ]\d{4}(?!\d)", re.I
-)
+_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)", re.I)
 """What a line with a stamp has at least."""
 _MARKED = re.compile(r"[:：<>【「\t—]|^\s*[\[({#*_]| [-–→] ")
 """What a line with a name and no stamp has."""
@@ -36,7 +33,6 @@ _PAIRS |= {"*": "*", "_": "_", "`": "`"}
 _BEHIND = re.compile(r"[\s\])}>】」*_`|:：\-–—]{0,8}")
 _COLON = re.compile(r"\s?(?::(?=\s|$|\*\*)|：)")
 _PROMPT = re.compile(r"[^\s<>]{1,40}(> )")
-_SHUT = re.compile(r"(?:\*\*|__|[*_`])(?=\s|$)")
 _DASH = re.compile(r"\s(?:[-–—|»>→]|::)\s|—(?=\S)")
 _CLOSED = re.compile(r"[\s\])}】」:：,*_`]{0,6}")
 _OPENERS = " \t\xa0[(<{【「,-–—|@•·*_`:："
@@ -130,13 +126,14 @@ class Head:
             name = name.lstrip(_VOICES).strip() or name
         if not name:
             return None
-        here = Opening("plain", parts.get("time", "").strip(), name, parts.get("text", "").strip())
+        style = "stamped" if self.has_time else "plain"
+        here = Opening(style, parts.get("time", "").strip(), name, parts.get("text", "").strip())
         return here, number + len(self._lines) - 1
 
     def unnamed(self, line: str) -> Opening | None:
         """A line that begins as heads do and names nobody, such as who came and went."""
         told = self._unnamed.of_line(line) if self._unnamed else None
-        return Opening("plain", told["time"].strip(), "", told["text"].strip()) if told else None
+        return Opening("stamped", told["time"].strip(), "", told["text"].strip()) if told else None
 
 
 @dataclass(frozen=True)
@@ -292,10 +289,8 @@ def _named(rest: str, *, alone: bool, opened: str = "") -> Iterator[str]:
             yield f"{marks}NAME{closing if text else closing.rstrip()}{'TEXT' if text else ''}"
     if colon := _COLON.search(told[:90]):
         full = "：" in colon[0]
-        shut = _SHUT.match(told, colon.end())
-        closing = ("：" if full else ":") + (shut[0] if shut else "")
-        text = told[colon.end() :].removeprefix(closing[1:]).strip()
-        yield f"{marks}NAME{closing}{'' if not text else 'TEXT' if full else ' TEXT'}"
+        text = told[colon.end() :].strip()
+        yield f"{marks}NAME{'：' if full else ':'}{'' if not text else 'TEXT' if full else ' TEXT'}"
     if alone and told.strip() and len(told) <= 80:
         yield f"{marks}NAME"
     if "\t" in told[:60]:
@@ -363,12 +358,12 @@ class Found:
         return Counter(here.name for here in self.opened.values())
 
     @property
-    def weight(self) -> tuple[int, int, int, bool]:
+    def weight(self) -> tuple[int, int, int]:
         """How well it explains the file: turns of those who speak more than once, less those who do not."""
         often = sum(count for name, count in self.names.items() if count > 1 and _is_name(name))
         once = sum(1 for count in self.names.values() if count == 1)
         marks = sum(not mark.isspace() for mark in _PIECES.sub("", self.head.written))
-        return often - once, self.head.has_time, marks, ":" in self.head.written
+        return often - once, self.head.has_time, marks
 
 
 def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
@@ -400,7 +395,6 @@ def are_places(head: Head, stamps: Sequence[str]) -> bool:
 
 
 _FINE = re.compile(r"[a-z>–—]|\d[.,]\d", re.I)
-_DAY = len("2024-02-26")
 _EARLY = 120
 """Seconds in which somebody has spoken."""
 _A_DAY = 86_400
@@ -453,20 +447,15 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     often = sum(count for name, count in names.items() if count > 1 and _is_name(name))
     if not turns:
         return False
-    named = head.has_time and sum(map(looks_like_name, names)) * 2 >= len(names)
+    named = head.has_time and all(map(looks_like_name, names))
     few = named and turns <= _FEW and min(found.opened) <= _FEW
     most = max(3, (0.75 if named else 0.6) * turns)
-    alone = sum(map(_is_name, names)) == 1 and head.has_time and not head.above and _are_stamped(head, lines)
-    many = turns > 2 and often >= 0.5 * turns and len(names) <= most
-    others = sum(n for name, n in names.items() if not _is_name(name))
-    if not alone and (len(names) < 2 or not (few or many) or others > 0.2 * turns):
+    if len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most)):
         return False
-    if _logged(found, lines):
+    if sum(n for name, n in names.items() if not _is_name(name)) > 0.2 * turns or _logged(found, lines):
         return False
-    if head.has_time and not _run_on(found, lines):
+    if head.has_time and not _run_on(found):
         return False
-    if head.above and head.has_time and all(len(to_iso(one.stamp)) == _DAY for one in found.opened.values()):
-        return False  # days and their titles, as in a diary
     if head.written.startswith("--") or ("] [NAME]" in head.written and all(map(str.isupper, names))):
         return False  # who changed a package; what part of a program
     if head.above:
@@ -493,11 +482,6 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
 
 _LISTED = ("- ", "* ", "+ ", "--", "==", "~~", "..")
 """What stands below titles of lists, and underlines titles."""
-
-
-def _are_stamped(head: Head, lines: Sequence[str]) -> bool:
-    """Whether every line has the stamp of a head."""
-    return all(head.unnamed(line) for line in lines if line.strip())
 
 
 def _is_most(found: Found, lines: Sequence[str]) -> bool:
@@ -527,23 +511,16 @@ def is_filled_in(opened: Iterable[Opening]) -> bool:
         return False
     said = [here.text for here in opened if here.text]
     numbered = [_NUMBER.sub("0", text) for text in said if any(map(str.isdigit, text))]
-    return len(numbered) >= _FEW and 2 * len(numbered) > len(said) > 2 * len(set(numbered))
+    alike = len(numbered) > 2 * len(set(numbered))
+    return alike and len(numbered) >= _FEW and 2 * len(numbered) > len(said)
 
 
 _NUMBER = re.compile(r"\d+")
 
 
-def _run_on(found: Found, lines: Sequence[str]) -> bool:
-    """Whether most stamps that are clocks or places do not fall back, where no line tells another day."""
-    told = [(n, at) for n, here in found.opened.items() if (at := seconds(here.stamp)) is not None]
-    back = sum(
-        later < earlier and not any(_YEAR.search(line[:60]) for line in lines[first : last - 1])
-        for (first, earlier), (last, later) in pairwise(told)
-    )
-    return back * 4 <= max(len(told), 4)
-
-
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+def _run_on(found: Found) -> bool:
+    """Whether most stamps that are clocks or places do not fall back."""
+    return _rising([at for here in found.opened.values() if (at := seconds(here.stamp)) is not None])
 
 
 def _rising(at: Sequence[int]) -> bool:
@@ -561,4 +538,4 @@ def _logged(found: Found, lines: Sequence[str]) -> bool:
     below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []
     levels = max(levels, sum(bool(_LEVEL.match(line)) for line in below))
     odd = sum(bool(_LOGGED.search(_STAMPED.sub("", line, count=1)[:120])) for line in said)
-    return levels * 4 > max(len(said), 4) or odd * 2 > len(said)
+    return levels * 4 > len(said) or odd * 2 > len(said)

@@ -7,11 +7,10 @@ A line may open a turn in one of these styles:
 | `said` | `You said:`, `## Gemini said`, `###### **ChatGPT said:**`, in any dress; pages copied as they are |
 | `##` (as many as there are) | `## Name`, `## 🤖 Name (time)`, `#### Name:`, the text in the lines below |
 | `alone` | `**Name**`, `**Name** (time)`, `_**Name (time)**_`, `[NAME]`, `=== Name ===`, likewise |
-| `bold` | `**Name:** text`, `**Name**: text`, some `**Name** (time): text`, `[time] **Name**: text` |
+| `bold` | `**Name:** text`, `**Name**: text`, `**Name** (time): text`, `[time] **Name**: text` |
 | `- bold` | the same in a list |
-| `plain` | `Name: text` |
-
-Where all have a stamp in one place, they are those of an inferred head (heads.py).
+| `stamped` | `[time] Name: text`, `time - Name: text`, `Name [time]: text`, in a list or not |
+| `plain` | `Name: text`, `date Name: text`, `Name date: text` |
 
 What stands before the colon is a speaker when it is no label (`Note:`, `Title:`; see `_LABELS`) and
 - is a role (`User`, `Assistant`, `Claude 4`, ...), or
@@ -20,7 +19,8 @@ What stands before the colon is a speaker when it is no label (`Note:`, `Title:`
 Where nobody has a role, whoever is written as those are may speak once: under a heading of the same kind, as
 `Speaker 3`, `@cleo`, `Cleo (Sales)`, with an emoji, in a chat of one line a turn in lower case (`guests`).
 Emoji may stand before any of them, but then the name has to open two turns; a role is named without them
-and without the model in brackets behind it. Headings and lines of their own are more often
+and without the model in brackets behind it. Under a time stamp any name but a label will do, and a line
+without one is a turn without a speaker (a system line). Headings and lines of their own are more often
 titles than people, so there a name must be a role, or recur beside another that does. Some words for roles
 are titles too (`Response`, `Model`): they count only where both sides have one (`Prompt`). Where a user and
 an assistant speak by such names, nobody else does: what else looks like a speaker is part of an answer.
@@ -37,7 +37,7 @@ from functools import lru_cache
 
 from smartsearch.text.times import clock, to_iso
 
-STYLES = ("said", "#", "##", "###", "####", "#####", "######", "alone", "bold", "- bold", "plain")
+STYLES = ("said", "#", "##", "###", "####", "#####", "######", "alone", "bold", "- bold", "stamped", "plain")
 """Every style, the one that sets a line off most first."""
 HEADINGS = frozenset({"said", "alone", *STYLES[1:7]})
 """The styles whose text stands in the lines below."""
@@ -115,9 +115,18 @@ _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _PICTURED = re.compile(rf"[{_EMOJI}][{_EMOJI}\ufe0f\u200d\s]*")
 """Emoji before a name, with what joins them."""
 _NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])[^:\[\]<>{{}}|\"“”*#`/\\=,;?!\t]{{0,39}}?|_[\w]{{1,30}})"
-_PLAIN = re.compile(rf"{_NAME}(?:\s?[\[(](?P<aside>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$")
+_BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)?")
+_DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"
+_BARE = re.compile(rf"(?P<stamp>(?:(?:{_DAY})(?:T|,?\s+(?:at )?))?{_TIME})(?:\s*[-–—|]\s+|\s+)(?=\S)")
+_SURE_DAY = re.compile(r"\d{4}|\d\d\D\d\d\D\d\d")
+_DATED = re.compile(rf"(?P<stamp>{_DAY})(?:\s*[-–—|,]\s+|\s+)(?=\S)")
+_NAME_DAY = re.compile(rf"(?P<name>.{{1,40}}?)\s(?P<stamp>{_DAY})")
+_PLAIN = re.compile(
+    rf"{_NAME}(?:,?\s(?P<day>{_DAY}))?(?:\s?[\[(](?P<stamp>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$"
+)
 _BOLD = re.compile(
-    r"(?:[\[(](?P<before>\d[^\])]{3,20})[\])]\s)?(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
+    r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
     r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
 )
 _ASKED = re.compile(r"(?:\s{0,40}(?P<side>[QA])[.:]|\s{4,40}(?P<name>[A-Z][A-Z.' -]{1,40}):)(?:\s+|$)")
@@ -173,21 +182,64 @@ def opening(line: str) -> Opening | None:
         return Opening("plain", "", asked["side"] or asked["name"], line[asked.end() :])
     bullet = _BULLET.match(line)
     bare = line[bullet.end() :] if bullet else line
-    if (found := _BOLD.match(bare)) and (found["in"] or found["out"]):
-        stamp = found["before"] or found["stamp"] or ""
+    stamp, rest = _leading_stamp(bare)
+    if ":" not in rest:
+        return Opening("stamped", stamp, "", rest) if stamp else None
+    day, told = ("", rest) if stamp else _leading_day(rest)
+    found = _BOLD.match(told)
+    if found and (found["in"] or found["out"]):
+        inner_stamp, name = _leading_stamp(found["inner"])
+        inner_day, name = _day_beside(name)
+        stamp = stamp or inner_stamp or (found["stamp"] if _is_time(found["stamp"]) else "")
         style = "- bold" if bullet else "bold"
-        return Opening(style, stamp if _is_time(stamp) else "", _named(found["inner"]), found["text"] or "")
-    if bullet:
+        return Opening(style, stamp or inner_day or day, _named(name), found["text"] or "")
+    if bullet and not stamp:
         return None  # `- Name: text` is a list, not a chat
-    if (found := _PLAIN.match(bare)) and len(found["name"].split()) <= 4 and "()" not in found["name"]:
-        aside = found["aside"] or ""
-        name = bare[: found.end("aside") + 1] if aside else found["name"]
-        return None if _is_time(aside) else Opening("plain", "", _named(name), found["text"] or "")
-    return None
+    if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4 and "()" not in found["name"]:
+        name, aside = found["name"].strip(), found["stamp"]
+        if aside and not stamp and _is_time(aside):
+            stamp = aside
+        elif aside:
+            name = told[: found.end("stamp") + 1].strip()
+        if found["day"] and _is_day(found["day"]):
+            day = day or found["day"]
+        elif found["day"]:
+            name = f"{name} {found['day']}"
+        style = "stamped" if stamp else "plain"
+        return Opening(style, stamp or day, _named(name), found["text"] or "")
+    return Opening("stamped", stamp, "", rest) if stamp else None
 
 
-def _is_time(text: str) -> bool:
-    return bool(clock(text) or to_iso(text))
+def _leading_day(text: str) -> tuple[str, str]:
+    """The date without a time that `text` begins with, and the rest; ("", text) when it begins with none."""
+    found = _DATED.match(text) if text[:1].isalnum() else None
+    return (found["stamp"], text[found.end() :]) if found and _is_day(found["stamp"]) else ("", text)
+
+
+def _is_day(text: str) -> bool:
+    """Whether a text is a date, and no version."""
+    return _SURE_DAY.search(text) is not None and bool(to_iso(text))
+
+
+def _day_beside(name: str) -> tuple[str, str]:
+    """The date that stands before or after a name, and the name; ("", name) where none does."""
+    day, rest = _leading_day(name)
+    if day:
+        return day, rest
+    found = _NAME_DAY.fullmatch(name.strip())
+    return (found["stamp"], found["name"].rstrip(" ,")) if found and _is_day(found["stamp"]) else ("", name)
+
+
+def _leading_stamp(text: str) -> tuple[str, str]:
+    """The time that `text` begins with, as written, and the rest; ("", text) when it begins with none."""
+    found = _BRACKETED.match(text) if text[:1] in ("[", "(") else _BARE.match(text)
+    if found and _is_time(found["stamp"]):
+        return found["stamp"], text[found.end() :]
+    return "", text
+
+
+def _is_time(text: str | None) -> bool:
+    return bool(text) and bool(clock(text or "") or to_iso(text))
 
 
 def _on_its_own(style: str, inner: str) -> Opening:
@@ -213,6 +265,12 @@ def _named(written: str) -> str:
 def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     """The names that pass for speakers among the openings of one style."""
     counts = Counter(o.name for o in openings if o.style == style and o.name)
+    if style == "stamped":
+        return frozenset(
+            name
+            for name, count in counts.items()
+            if not is_label(name) and (count > 1 or len(name.split()) <= 2 or may_be_name(name))
+        )
     roles = {name for name in counts if role(name)}
     if not any(map(is_sure, roles)) and not both_sides(roles):
         roles = set()
@@ -331,11 +389,29 @@ def looks_like_name(name: str) -> bool:
     return not is_label(name) and 1 <= len(words) <= 3 and all(_begins_like_name(word[0]) for word in words)
 
 
-_SMALL = (
-    "van von der den de del della di da do dos das du la le los las el al bin binti ibn ben ter ten te op zu"
-    " zur af av of the and und y e et i abu st t s"
+_PARTICLES = frozenset(
+    (
+        *("van", "von", "der", "den", "de", "del", "della", "di", "da", "do", "dos", "das", "du", "la", "le"),
+        *(
+            "los",
+            "las",
+            "el",
+            "al",
+            "bin",
+            "binti",
+            "ibn",
+            "ben",
+            "ter",
+            "ten",
+            "te",
+            "op",
+            "zu",
+            "zur",
+            "af",
+        ),
+        *("av", "of", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
+    )
 )
-_PARTICLES = frozenset(_SMALL.split())
 _DEGREE = re.compile(
     r",? (?:Ph\.?D|M\.?D|Psy\.?D|J\.?D|Ed\.?D|D\.?D\.?S|D\.?O|R\.?N|M\.?A|M\.?Sc|B\.?A|MBA|MPH"
     r"|CPA|Esq|Jr|Sr|I{1,3}|IV)\.?(?=,|$)",
