@@ -134,7 +134,7 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
         return True  # `Title: ...`, `Author: ...`: every name once
     values = [text for number in layout.opened if len((text := layout.found[number].text).split()) == 1]
     numbers = sum(any(map(str.isdigit, text)) for text in values)
-    if len(values) * 4 >= 3 * len(named) and (len(named) >= _MANY or numbers * 3 >= len(named) > _FEW):
+    if len(values) * 4 >= 3 * len(named) and numbers * 3 >= len(named) > _FEW:
         return True
     if layout.style == "- bold" and not recurs and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
         return True

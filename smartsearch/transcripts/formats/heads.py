@@ -454,7 +454,7 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         return False
     if sum(n for name, n in names.items() if not _is_name(name)) > 0.2 * turns or _logged(found, lines):
         return False
-    if head.has_time and not _run_on(found):
+    if head.has_time and not _run_on(found, lines):
         return False
     if head.written.startswith("--") or ("] [NAME]" in head.written and all(map(str.isupper, names))):
         return False  # who changed a package; what part of a program
@@ -518,9 +518,17 @@ def is_filled_in(opened: Iterable[Opening]) -> bool:
 _NUMBER = re.compile(r"\d+")
 
 
-def _run_on(found: Found) -> bool:
-    """Whether most stamps that are clocks or places do not fall back."""
-    return _rising([at for here in found.opened.values() if (at := seconds(here.stamp)) is not None])
+def _run_on(found: Found, lines: Sequence[str]) -> bool:
+    """Whether most stamps that are clocks or places do not fall back, where no line tells another day."""
+    told = [(n, at) for n, here in found.opened.items() if (at := seconds(here.stamp)) is not None]
+    back = sum(
+        later < earlier and not any(_YEAR.search(line[:60]) for line in lines[first : last - 1])
+        for (first, earlier), (last, later) in pairwise(told)
+    )
+    return back * 4 <= max(len(told), 4)
+
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 def _rising(at: Sequence[int]) -> bool:
