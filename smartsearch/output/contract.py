@@ -478,7 +478,7 @@ class DetectedFile(TypedDict):
     last: Last
     explained: Annotated[float | None, "the share of its text that the turns explain; null: not looked at"]
     unexplained: Annotated[str, "the first text that no turn explains, and where it stands"]
-    head: Annotated[str, "the columns of a table"]
+    head: Annotated[str, "how turns begin, as it was inferred: `[TIME] NAME: TEXT`; else empty"]
     skipped: Left
     warnings: Warnings
 

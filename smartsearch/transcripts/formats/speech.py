@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from smartsearch.text.stamps import place
+from smartsearch.text.stamps import seconds as spot
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.formats.fields import mapping, objects, string
 from smartsearch.transcripts.formats.form import Chat, Form
@@ -112,8 +114,7 @@ def seconds(value: object) -> float:
     if isinstance(value, int | float):
         return float(value)
     if isinstance(value, str) and ":" in value:
-        whole, _, last = value.rpartition(":")
-        return 60 * seconds(whole) + seconds(last.replace(",", "."))
+        return float(spot(value) or 0)
     total, digits = 0.0, ""
     for letter in value if isinstance(value, str) else "":
         if letter.isdecimal() or letter == ".":
@@ -204,9 +205,8 @@ def _is_piece(one: Said) -> bool:
 
 
 def _turn(first: Said, texts: list[str]) -> Item:
-    hours, rest = divmod(int(first.start), 3600)
-    place = f"{hours:02}:{rest // 60:02}:{rest % 60:02}"
-    said = {"text": "".join(texts), "speaker": first.speaker, "turn": place, "time": first.time}
+    at = place(int(first.start))
+    said = {"text": "".join(texts), "speaker": first.speaker, "turn": at, "time": first.time}
     return first.item._replace(value=said)
 
 

@@ -51,8 +51,10 @@ def _joined(here: Opened, below: list[str]) -> str:
 #     00:12:31\tMaya Reis:\ttext                          (of a recording in Zoom's cloud)
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}"
 _FROM = r"(?:(?P<english>From)|Von|De|Da|Van|Od|От|Från|Fra|来自|來自|開始)\s{1,3}(?P<name>[^\t\n:]{1,100}?)"
-_TO = r"\s{1,4}(?:(?(english)[Tt]o|(?:[Aa]n|a|à|para|aan|do|кому|till?|到|至|宛先)))\s{1,4}"
-_TO += r"(?P<to>[^\n:]{1,100}?)"
+_TO = (
+    r"\s{1,4}(?(english)[Tt]o|(?:[Aa]n|a|à|para|aan|do|кому|till?|到|至|宛先))\s{1,4}"
+    r"(?P<to>[^\n:]{1,100}?)"
+)
 _ASIDE = r"(?P<aside>\s{0,4}\((?:Direct Message|Privately)\))?"
 _SAVED = re.compile(
     rf"(?:(?P<day>\d{{4}}-\d\d-\d\d) )?(?P<clock>{_CLOCK})[\t ]{{1,3}}{_FROM}"
