@@ -123,6 +123,10 @@ def test_what_it_wrote_is_known_from_anything_else(tmp_path: Path, identity: obj
         (one,) = outcomes(line)
         path.write_text(record.dumps(record.outcome(one, Config())) + "\n")
         assert batch.has_answers(path)
+        ours = path.read_bytes()
+        for end, held in ((ours[:4], True), (ours[:-9], True), (b"my notes\n", False), (b"my notes", False)):
+            path.write_bytes(ours + end)
+            assert batch.has_answers(path) is held
     others = [
         b"hello",
         b'{"id":"a","text":"x"}',

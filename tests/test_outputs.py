@@ -53,6 +53,42 @@ def test_a_file_that_another_process_writes_to_is_not_written(out: Path):
     assert (caught.value.kind, out.read_bytes()) == ("busy", b"=1\n")
 
 
+def test_what_another_process_finished_meanwhile_gets_no_line(out: Path):
+    first, second = Place(out), Place(out)
+    with first.lines() as put:
+        put(b"=1")
+    with pytest.raises(UsageError, match="is there already"), second.lines() as put:
+        put(b"=2")
+    assert out.read_bytes() == b"=1\n"
+
+
+@pytest.mark.parametrize("happened", ["removed", "replaced", "folder"])
+@pytest.mark.parametrize("when", ["put", "end"])
+def test_a_file_that_is_not_there_any_more_is_told_with_where_its_lines_are(
+    tmp_path: Path, happened: str, when: str, monkeypatch
+):
+    monkeypatch.setattr(outputs.tempfile, "gettempdir", lambda: str(tmp_path))
+    (tmp_path / "in").mkdir()
+    out = tmp_path / "in" / "out.txt"
+
+    def run() -> None:
+        with Place(out).lines() as put:
+            put(b"=1")
+            out.unlink()
+            if happened == "replaced":
+                out.write_bytes(b"another's")
+            elif happened == "folder":
+                out.parent.rmdir()
+            if when == "put":
+                put(b"=2")
+
+    with pytest.raises(UsageError, match="was removed or replaced while it was written") as caught:
+        run()
+    (kept,) = tmp_path.rglob("out-*.txt")
+    assert (kept.read_bytes(), str(kept) in caught.value.message) == (b"=1\n", True)
+    assert not out.exists() or out.read_bytes() == b"another's"
+
+
 @pytest.mark.parametrize("before", [b"=old\n", b"notes"])
 def test_overwriting_puts_the_lines_in_place_at_the_end_alone(out: Path, before: bytes):
     out.write_bytes(before)

@@ -230,10 +230,20 @@ def differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str =
 _RECORD = re.compile(rb'\{"id":(?:null|-?\d+|"(?:[^"\\]|\\.)*"),"(?:schema_version|line)":')
 
 
+_BEGUN = b'{"id":'
+
+
 def has_answers(path: Path) -> bool:
-    """Whether a file begins as what `batch` writes: else it may be a transcript."""
+    """Whether every line of a file begins as what `batch` writes: else it may be a transcript.
+
+    The last one may be cut off.
+    """
     try:
         with path.open("rb") as file:
-            return _RECORD.match(file.readline(1 << 12)) is not None
+            whole = _RECORD.match(file.readline()) is not None
+            return whole and all(
+                _RECORD.match(line) or (line[-1:] != b"\n" and line[:6] == _BEGUN[: len(line)])
+                for line in file
+            )
     except OSError:
         return False

@@ -14,6 +14,7 @@ import re
 import secrets
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -34,7 +35,7 @@ FORMER = ".former"
 """The end of the name, after a dot, of an old folder until the new one is in its place."""
 _STREAM = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/\w+/fd/\d+")
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
-_NEW_LINES = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+_NEW_LINES = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
 @contextmanager
@@ -200,10 +201,12 @@ class Place:
         ):
 
             def put(line: bytes) -> None:
+                self._stay(file)
                 file.write(line + b"\n")
                 file.flush()
 
             yield put
+            self._stay(file)
 
     def _new(self) -> BinaryIO:
         if self._stream:
@@ -212,7 +215,28 @@ class Place:
         if descriptor is None:
             hint = "wait for it, or another --out"
             raise UsageError(f"another process writes to {self._name}", hint=hint, kind="busy")
-        return os.fdopen(descriptor, "ab")
+        file = os.fdopen(descriptor, "ab+")
+        if os.fstat(descriptor).st_size:
+            file.close()
+            raise UsageError(f"{self._name} is there already", hint=self._hint, kind=EXISTS)
+        return file
+
+    def _stay(self, file: BinaryIO) -> None:
+        """Raise UsageError if the path leads away from the new file; it says where the lines are."""
+        now = None if self._stream or self.beside else _facts(self.path)
+        if self._stream or self.beside or (now and os.path.samestat(now, os.fstat(file.fileno()))):
+            return
+        where, hint = "nothing had been written to it", "the same command again"
+        for folder in (self.path.parent, tempfile.gettempdir()) if os.fstat(file.fileno()).st_size else ():
+            with contextlib.suppress(OSError):
+                descriptor, kept = tempfile.mkstemp(self.path.suffix, f"{self.path.stem}-", folder)
+                with os.fdopen(descriptor, "wb") as copy:
+                    file.seek(0)
+                    shutil.copyfileobj(file, copy)
+                where, hint = f"what it held is in {kept}", f"another --out; {kept} keeps these"
+                break
+        said = f"{self._name} was removed or replaced while it was written; {where}"
+        raise UsageError(said, hint=hint, kind="output")
 
     def put(self, data: bytes) -> None:
         """Write the file, whole or not at all. Raises UsageError, as `settle`."""
