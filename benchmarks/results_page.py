@@ -5,7 +5,7 @@
 A result needs no particular rows: where a table names one that was not run, its cell says so. Of several over
 the same data the first makes the section. Of the later ones those of all questions tell what each retrieval
 finds, and their cascades, which are what `query` does, stand beside the first's, which has the scores' order
-alone; those of a sample stand under it whole, and those with another parser beside the same rows of ours.
+alone; the paper's reading stands under it, and those with another parser beside the same rows of ours.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ else:
 PAPER = tomllib.loads((HERE / "paper.toml").read_text(encoding="utf-8"))
 NOT_RUN = "not run"
 FIXED = "B1:2000"
+PAPERS_CUT = "B2:0.03:60:4000"
+"""How `--as paper` cuts."""
 CUTS = (
     *(f"B1:{words}" for words in (1000, 2000, 3000, 4000)),
     *(f"B2:{alpha}:60:4000" for alpha in ("0", "0.01", "0.03", "0.05", "0.1")),
@@ -147,7 +149,7 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
         "rivals": list(compared([*fixed, *rivals])),
         "lifted": list(lifted(rows, whole)),
         "later": whole,
-        "samples": [(one, _shown(tables.rows(sampled(one)))) for one in ours if one not in whole],
+        "reading": [(one, _shown(tables.rows(reading(one)))) for one in ours if _reads(one)],
         "parsers": list(parsers(later)),
         "systems": {found.title: _shown(found) for found in versus.compared(result)},
         "categories": {name: _shown(tables.categories(row)) for name, row in parted.items()},
@@ -200,9 +202,10 @@ def table_3(
 ) -> Iterator[Sequence[str]]:
     """Expansion: what each way of retrieval finds, and what is left at 2,000 words.
 
-    What a way finds is told by a row of the results `whole` where `rows` lack it.
+    A row that `rows` lack is one of the results `whole`, and if they lack it too, what the way finds.
     """
     ways = {row["retrieval"]: row for one in whole for row in one["rows"]}
+    rows = {row["name"]: row for one in whole for row in one["rows"]} | dict(rows)
     for name, said in EXPANSIONS.items():
         way, rank = name.split()
         row = rows.get(f"{name} {FIXED}")
@@ -305,11 +308,16 @@ def compared(rows: Sequence[Json]) -> Iterator[Sequence[str]]:
         )
 
 
-def sampled(result: Json) -> Json:
+def _reads(result: Json) -> bool:
+    """Whether the paper's rankers read what the paper's retrieval finds in it."""
+    return any(tables.ranking(row) in EXPANSIONS for row in result["rows"])
+
+
+def reading(result: Json) -> Json:
     """A result with its rows of EXPANSIONS alone, of speakers' names or dates too, and the reference's."""
     ways = {name.replace(" ", f"{added} ", 1) for name in EXPANSIONS for added in ("", "+speakers", "+A2")}
     ways.add(presets.ranking(presets.REFERENCE))
-    cuts = (FIXED, presets.REFERENCE.split()[2])
+    cuts = (FIXED, presets.REFERENCE.split()[2], PAPERS_CUT)
     kept = [row for row in result["rows"] if tables.ranking(row) in ways and row["cut"] in cuts]
     return result | {"rows": kept}
 
