@@ -64,8 +64,7 @@ def mcp(
             f"the current folder is {Path.cwd()}: that is everything", hint="name a PATH to serve"
         )
     config = consent.ready(search.config(), asks=False)
-    scope = filters.written.scope(_there(paths or []), config)
-    roots = Roots(scope.paths, scope.selection)
+    roots = Roots(paths or ["."], filters.written.scope(None, config).selection)
     if sys.stdin.isatty():
         stream.talk("this speaks the Model Context Protocol and waits for a client; Ctrl-D ends it")
     stdin, stdout = streams.taken()
@@ -81,14 +80,3 @@ def mcp(
 
     Door(roots, config, hired, first).serve(stdin, stdout)
     return ExitCode.FOUND
-
-
-def _there(paths: list[str]) -> list[str]:
-    """The paths without names of chats of which nothing is there yet, if anything else is to be served."""
-    from smartsearch.transcripts.named import every
-
-    missing = {f"@{named.name}" for named in every() if not named.there} if len(paths) > 1 else set()
-    left = [path for path in paths if path not in missing]
-    for name in missing.intersection(paths) if left else ():
-        stream.talk(f"nothing is where {name} leads yet: it is left out until this starts again")
-    return left or paths

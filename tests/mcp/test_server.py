@@ -23,7 +23,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
 
 import smartsearch
-from smartsearch.cli import mcp
 from smartsearch.models.loading import tokenizer
 from smartsearch.runtime import extras
 from smartsearch.serve.mcp.messages import LONGEST
@@ -364,15 +363,15 @@ def test_a_whole_disk_is_served_only_when_it_is_named(monkeypatch: pytest.Monkey
     assert "name a PATH to serve" in capfd.readouterr().err
 
 
-def test_names_of_which_nothing_is_there_yet_are_left_out_where_others_are_served(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
-):
-    (tmp_path / ".codex" / "sessions").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert mcp._there(["@codex", "@qwen", "x"]) == ["@codex", "x"]
-    assert "nothing is where @qwen leads yet" in capfd.readouterr().err
-    assert mcp._there(["@qwen"]) == ["@qwen"]
-    assert mcp._there(["@qwen", "@pi"]) == ["@qwen", "@pi"]
+def test_each_process_imports_only_what_it_uses():
+    """The first answer waits for both: the protocol's ranks nothing, and the worker speaks no protocol."""
+    for name, unused in {
+        "server": {"numpy", "smartsearch.text", "smartsearch.rank"},
+        "tools": {"pydantic", "mcp", "smartsearch.text.redact", "smartsearch.serve.mcp.arguments"},
+    }.items():
+        program = f"import sys, smartsearch.serve.mcp.{name}; print(*sys.modules)"
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert unused.isdisjoint(ran.stdout.split())
 
 
 def test_without_the_sdk_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch, capfd):

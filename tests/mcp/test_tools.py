@@ -74,6 +74,27 @@ def test_a_search_gives_short_lines_and_how_good_they_are(make: Make):
     assert search(make(), "What of Mara's xylophone?")["absent"] == ["xylophone"]
 
 
+def test_a_name_without_chats_yet_is_said_and_its_chats_are_found_when_they_come(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    answers = make("@qwen")
+    for _ in range(2):
+        reply = answers.search(SearchArguments(question=QUESTION))
+        assert reply.record["hits"] == []
+        (note,) = reply.record["notes"]
+        assert note.startswith("nothing is where @qwen leads: ~/.qwen/projects/*/chats")
+    work = SimpleNamespace(state=State(), busy=False, waiting=0, served=0)
+    told = status.told(answers._roots, Config(), 50, work).record
+    hold(told, "mcp")
+    assert (told["roots"], told["notes"]) == ([], [note])
+    (tmp_path / ".qwen" / "projects" / "x").mkdir(parents=True)
+    (tmp_path / "chats").rename(tmp_path / ".qwen" / "projects" / "x" / "chats")
+    found = search(answers)
+    assert found["hits"][0]["place"] == "chat.txt:1"
+    assert "notes" not in found
+
+
 def test_paths_narrow_the_search(make: Make, chats: Path):
     assert {hit["place"].split("#")[0] for hit in search(make(), paths=("talk.json",))["hits"]} == {
         "talk.json"
@@ -245,7 +266,7 @@ def test_a_ceiling_of_tokens_holds_and_is_told(make: Make, chats: Path):
 def test_status_tells_what_is_served(chats: Path):
     state = State("ready", ({"id": "fake-ce"},), 10**12)
     work = SimpleNamespace(state=state, busy=False, waiting=2, served=3)
-    reply = status.told([str(chats)], Config(), 50, work)
+    reply = status.told(Roots([str(chats)]), Config(), 50, work)
     hold(reply.record, "mcp")
     assert (reply.record["models_state"], reply.record["models"]) == ("ready", [{"id": "fake-ce"}])
     assert reply.record["roots"] == [{"path": str(chats)}]

@@ -55,6 +55,11 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @property
+    def plain(self) -> Json:
+        """What was sent, as a record for a process that does not import pydantic."""
+        return dict(self)
+
 
 class Search(Arguments):
     """What `search` takes beside what narrows it."""
@@ -73,6 +78,11 @@ class Search(Arguments):
         """What was said that narrows the search, as a line of a batch says it."""
         said = {name: getattr(self, _argument(name)) for name in NARROWING}
         return {name: list(v) if isinstance(v, tuple) else v for name, v in said.items() if v}
+
+    @property
+    def plain(self) -> Json:
+        """What was sent, and what of it narrows the search."""
+        return {**dict(self), "narrowed": self.narrowed}
 
 
 def _argument(name: str) -> str:

@@ -9,11 +9,13 @@ import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smartsearch.output.plain import safe
-from smartsearch.rank.truncate import Tokenizer
 from smartsearch.types import Hit, Skipped, Term, Turn
+
+if TYPE_CHECKING:
+    from smartsearch.rank.truncate import Tokenizer
 
 RESULT_CHARACTERS = 60_000
 """Characters of a result at most: some 15,000 tokens. Claude Code warns above 10,000 and refuses 25,000."""

@@ -13,6 +13,7 @@ from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.serve.mcp import brief
 from smartsearch.transcripts.archive import file_of, is_archive
 from smartsearch.transcripts.files import Selection
+from smartsearch.transcripts.named import resolved
 from smartsearch.transcripts.opening import real
 from smartsearch.types import Turn
 
@@ -47,17 +48,29 @@ class Locations(OrderedDict[str, Location]):
 class Roots:
     """The paths that are served, by their real paths, and the short names agents see for what is in them.
 
-    Names are relative to the one root; where there are several they begin with the root's own name. Raises
-    InputError `path_not_found` for a root that is not there.
+    Names are relative to the one root; where there are several they begin with the root's own name. `missing`
+    says which `@names` lead to nothing yet. Raises InputError `path_not_found` for any other path that is not
+    there, and `unknown_chats`.
     """
+
+    paths: tuple[str, ...]
+    missing: tuple[str, ...]
 
     def __init__(self, paths: Sequence[str], selection: Selection | None = None) -> None:
         self._selection = selection or Selection()
         for path in paths:
-            if path == "-" or not Path(path).exists():
+            if path == "-" or not (path.startswith("@") or Path(path).exists()):
                 hint = "a file or folder that is there; the current folder where none is given"
                 raise InputError(f"no such file or folder: {path}", hint=hint, kind="path_not_found")
-        self.paths = tuple(dict.fromkeys(os.path.realpath(path) for path in paths))
+        self._given = [path if path.startswith("@") else os.path.realpath(path) for path in paths]
+        self.look()
+
+    def look(self) -> None:
+        """See what is there now: an agent's first session comes after its server has started."""
+        found = [_there(path) for path in self._given]
+        self.missing = tuple(one for one in found if isinstance(one, str))
+        paths = (os.path.realpath(path) for one in found if not isinstance(one, str) for path in one)
+        self.paths = tuple(dict.fromkeys(paths))
         names = Counter(Path(path).name for path in self.paths)
         if len(self.paths) == 1 and Path(self.paths[0]).is_dir():
             self._names = {self.paths[0]: ""}
@@ -153,12 +166,23 @@ class Roots:
         return next((root for root in self.paths if Path(path).is_relative_to(root)), None)
 
     def _refused(self, name: str) -> InputError:
-        served = ", ".join(sorted(filter(None, self._names.values()))[:8]) or "the folder itself"
+        names = sorted(filter(None, self._names.values()))[:8] or self.missing
+        served = ", ".join(names) or "the folder itself"
         return InputError(
             f"{name[:200]!r} is not below what is served",
             hint=f"leave `paths` out to search all of it; served: {served}",
             kind=OUTSIDE,
         )
+
+
+def _there(path: str) -> list[str] | str:
+    """What a path or an `@name` stands for, or why that is nothing yet. Raises InputError `unknown_chats`."""
+    try:
+        return list(filter(os.path.exists, resolved([path])))
+    except InputError as error:
+        if error.kind != "path_not_found":
+            raise
+        return error.message
 
 
 def where(turn: Turn, shown: str) -> str:

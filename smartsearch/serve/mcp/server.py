@@ -69,7 +69,6 @@ from smartsearch.serve.mcp.desk import SECONDS, Desk, Hire
 from smartsearch.serve.mcp.messages import LONGEST, Refused, refused, understood
 from smartsearch.serve.mcp.roots import Roots
 from smartsearch.serve.mcp.worker import Order
-from smartsearch.text.redact import Together
 
 ENDING = 1.8
 """Seconds that the end may take when the client has gone: a pipe may be full, a worker busy."""
@@ -111,7 +110,7 @@ TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
         "What is searched",
         "Tell what `search` reads and by which models: roots, models, limits. Not needed before it.",
         "version: string, profile: string, models_state: string, models: array, roots: array, "
-        "warm: object, limits: object",
+        "notes?: array, warm: object, limits: object",
     ),
 }
 """Of each tool what it takes, its title, what it is for, and the keys of its record with their types, `?`
@@ -214,6 +213,7 @@ class Door:
         if asked.name not in TOOLS:
             said = f"no tool {asked.name[:60]!r}; there are {', '.join(TOOLS)}"
             raise MCPError(INVALID_PARAMS, self._shown(said))
+        self._roots.look()
         try:
             reply = await self._reply(asked.name, asked.arguments or {})
         except SmartsearchError as error:
@@ -259,14 +259,18 @@ class Door:
 
     def _shown(self, value: Shown) -> Shown:
         """What a client may be told: masked, if the config says so."""
-        return Together(value).of(value) if self._config.redact else value
+        if not self._config.redact:
+            return value
+        from smartsearch.text.redact import Together
+
+        return Together(value).of(value)
 
     async def _reply(self, tool: str, given: Json) -> Reply:
         arguments = parse(TOOLS[tool][0], given)
         if tool == "status":
-            return status.told(self._roots.paths, self._config, self._seconds, self._desk)
+            return status.told(self._roots, self._config, self._seconds, self._desk)
         self._prepare()
-        reply: Reply = await self._desk.do(Order(tool, arguments, self._seconds))
+        reply: Reply = await self._desk.do(Order(tool, arguments.plain, self._seconds))
         return reply
 
     def _prepare(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import smartsearch
@@ -11,6 +10,7 @@ from smartsearch.output.record import dumps
 from smartsearch.runtime.work import resident_bytes
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply
+from smartsearch.serve.mcp.roots import Roots
 
 
 class Desk(Protocol):
@@ -22,14 +22,15 @@ class Desk(Protocol):
     served: int
 
 
-def told(roots: Sequence[str], config: Config, seconds: float, desk: Desk) -> Reply:
+def told(roots: Roots, config: Config, seconds: float, desk: Desk) -> Reply:
     """What is served, what is loaded, and the limits."""
     record: Json = {
         "version": smartsearch.__version__,
         "profile": config.profile,
         "models_state": desk.state.models,
         "models": list(desk.state.ran),
-        "roots": [{"path": root} for root in roots],
+        "roots": [{"path": root} for root in roots.paths],
+        **({"notes": list(roots.missing)} if roots.missing else {}),
         "warm": {
             "working": desk.busy,
             "waiting": desk.waiting,

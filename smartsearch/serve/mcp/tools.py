@@ -17,17 +17,16 @@ from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.models import loading
 from smartsearch.rank.confidence import worth_reading
 from smartsearch.serve.mcp import brief
-from smartsearch.serve.mcp.arguments import ExpandArguments, Search
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
 from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
 from smartsearch.serve.models import Models
 from smartsearch.serve.warm.shelf import Shelf
-from smartsearch.text.redact import redacted_turns
 from smartsearch.transcripts.nearby import nearby, runs
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Scores, Turn
 
 if TYPE_CHECKING:
+    from smartsearch.serve.mcp.arguments import ExpandArguments, Search
     from smartsearch.systems.base import System
 
 ANY_WORDS = 10**8
@@ -43,7 +42,7 @@ class Answers:
 
     def __init__(self, roots: Roots, written: Written, config: Config, models: Models) -> None:
         self._roots, self._written, self._config, self._models = roots, written, config, models
-        self._scope = written.scope(roots.paths, config)
+        self._scope = written.scope(None, config)
         self._shelf = Shelf()
         self.places = Locations()
 
@@ -54,10 +53,12 @@ class Answers:
 
     def search(self, arguments: Search) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
+        self._roots.look()
         named = [self.places[path].path if path in self.places else path for path in arguments.paths]
         paths = [self._roots.resolve(path) for path in named]
         asked = question_of(0, 0, {"question": arguments.question, "paths": paths, **arguments.narrowed})
-        scope, config = self._written.own(asked, self._scope, self._config)
+        served = replace(self._scope, paths=self._roots.paths)
+        scope, config = self._written.own(asked, served, self._config)
         most = min(arguments.limit, self._config.limit or arguments.limit)
         config = replace(config, limit=0, wanted=most, budget=config.budget or ANY_WORDS)
         with confined(self._roots.paths):
@@ -70,6 +71,7 @@ class Answers:
 
     def expand(self, arguments: ExpandArguments) -> Reply:
         """The full text of turns, with those around each. Raises SmartsearchError where none is found."""
+        self._roots.look()
         corpora: dict[str, Corpus] = {}
         with confined(self._roots.paths):
             found = {name: self._tried(name, arguments.around, corpora) for name in arguments.ids}
@@ -83,6 +85,8 @@ class Answers:
         ]
         shown = {one.turn.path: self._roots.shown(one.turn.path) for one in wanted}
         if self._config.redact:
+            from smartsearch.text.redact import redacted_turns
+
             at = {path: [one.at for one in wanted if one.turn.path == path] for path in corpora}
             said = [run for path, corpus in corpora.items() for run in runs(corpus, at[path])]
             masked = redacted_turns([one.turn for one in wanted], said)
@@ -124,7 +128,8 @@ class Answers:
             places[name] = Location(turn.path, turn.line, turn.pointer)
             hits.append(brief.hit(result.hits[n], name, place, most))
         self.places.keep(places)
-        said = [self._roots.shortened(text) for text in (*result.warnings, *result.trace.degraded)]
+        warned = (*self._roots.missing, *(result.warnings if self._roots.paths else ()))
+        said = [self._roots.shortened(text) for text in (*warned, *result.trace.degraded)]
         if unfit := result.budget.drops.get("budget"):
             said.append(f"{unfit:,} more did not fit the budget of this server")
         skipped = [replace(s, path=self._roots.shown(s.path)) for s in result.skipped]

@@ -10,7 +10,7 @@ import os
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from smartsearch.ask.scope import Written
@@ -46,10 +46,10 @@ class Setup:
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be done: `load` the models, `search` or `expand`, and in how many seconds."""
+    """What is to be done: `load` the models, `search` or `expand`, of what, and in how many seconds."""
 
     what: str
-    given: Any = None
+    given: Json = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -98,6 +98,6 @@ def begin(setup: Setup, tell: Tell) -> Callable[[Order], Job]:
 
     def job(order: Order) -> Job:
         hung = order.seconds + ORPHANED if order.seconds else 0.0
-        return Job(partial(work[order.what], order.given), told, hung)
+        return Job(lambda: work[order.what](SimpleNamespace(**order.given)), told, hung)
 
     return job
