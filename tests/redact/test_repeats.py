@@ -112,6 +112,9 @@ LINE = "MIIEa1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0"
         (["what's the wifi password?", "Blau42Xy9z"], ["Blau42Xy9z"], "wifi"),
         (["the password for the attic:", "Blau42Xy9z"], ["Blau42Xy9z"], "attic"),
         (["sorry, what was the password again, please??", "Blau42Xy9z"], ["Blau42Xy9z"], "sorry"),
+        (["the wifi password for guests?", "It's: Blau42Xy9z"], ["Blau42Xy9z"], "guests"),
+        (["the wifi password for guests?", "sure, Blau42Xy9z"], ["Blau42Xy9z"], "guests"),
+        (["the wifi password for guests?", "ok - here it is: Blau42Xy9z"], ["Blau42Xy9z"], "guests"),
         (["and the wifi password for guests now?", "it's Gerdaverliert62"], ["Gerdaverliert62"], "guests"),
     ],
 )
@@ -131,6 +134,7 @@ def test_what_opens_in_one_turn_stays_open_over_the_next(said: list[str], gone: 
     "said",
     [
         ["what's your password?", "no idea"],
+        ["what's your password?", "sure, see you in room 12b"],
         ["I lost my passphrase", "oh dear"],
         ["call 4111 1111", "or 2222 3333"],
         ["my favourite phrase: so it goes", "nice one indeed"],

@@ -312,7 +312,11 @@ TOKENS = (
 """Tokens and keys by their name."""
 
 _LATELY = r"(?:,?[^\S\n](?:again|now|then|please|pls|here|there|nochmal|bitte)){0,2}"
-_ASKED = rf"{_ABOUT}{_LATELY}[^\S\n]?[?:.!]{{0,3}}{_B}\n{_B}(?:it(?:'s|s| is)[^\S\n])?"
+_REPLY = (
+    r"(?:(?:sure|yes|yeah|yep|ok|okay|of course|here(?: you go| it is)?) ?[,.:!–—-]{0,3}[^\S\n]{1,4}){0,2}"
+    r"(?:it(?:['’]?s| is)(?: now| still)?:?[^\S\n])?"
+)
+_ASKED = rf"{_ABOUT}{_LATELY}[^\S\n]?[?:.!]{{0,3}}{_B}\n{_B}{_REPLY}"
 CARRIED = (
     Rule(
         "passphrase",
