@@ -23,7 +23,7 @@ from smartsearch.cli.options import (
     setting,
 )
 from smartsearch.config import build
-from smartsearch.errors import ExitCode, InputError, UsageError, listed
+from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, listed
 from smartsearch.output import stream
 from smartsearch.output.opened import Missing, Opened
 from smartsearch.output.show import View
@@ -141,23 +141,26 @@ def show(
         )
     files = _Files(input_format(options.input_format, options.fields, options.head))
     gathered = _Gathered()
-    for text in resolved(places):
-        if text == "-":
-            for place in _piped(options.hit, gathered):
-                if place.whole:
-                    _list(place.path, files, gathered, all=options.all)
+
+    def tried(text: str) -> SmartsearchError | None:
+        try:
+            for said, place in _meant(text, options, gathered):
+                if not place.whole:
+                    _open(said, place, files, gathered, view, whole)
+                elif whole and text != "-":
+                    hint = f"smartsearch show {place.path} lists what it holds; then {place.path}@ID"
+                    raise UsageError(f"--{whole} needs a place in {place.path}", hint=hint)
                 else:
-                    _open(str(place), place, files, gathered, view, whole)
-            continue
-        place = _numbered(int(text), options) if _is_number(text) else _placed(text)
-        if place.whole:
-            if whole:
-                hint = f"smartsearch show {place.path} lists what it holds; then {place.path}@ID"
-                raise UsageError(f"--{whole} needs a place in {place.path}", hint=hint)
-            _list(place.path, files, gathered, all=options.all)
-        else:
-            _open(text, place, files, gathered, view, whole)
+                    _list(place.path, files, gathered, all=options.all)
+        except SmartsearchError as error:
+            gathered.missing.append(Missing(text, error.message))
+            return error
+        return None
+
+    faults = [fault for fault in map(tried, places) if fault]
     found = gathered.found(files)
+    if faults and not (found.places or found.conversations):
+        raise faults[0]
     if build({"redact": options.redact}).redact:
         from smartsearch.text.redact import Together
 
@@ -168,6 +171,15 @@ def show(
 
     reading.show(found, view)
     return ExitCode.FOUND if found.places or found.conversations else ExitCode.NOTHING
+
+
+def _meant(text: str, options: ShowOptions, gathered: _Gathered) -> Iterator[tuple[str, Place]]:
+    """The places that an argument means, and what each is called. Raises InputError, UsageError."""
+    if text == "-":
+        yield from ((str(place), place) for place in _piped(options.hit, gathered))
+        return
+    for one in resolved([text]):
+        yield one, _numbered(int(one), options) if _is_number(one) else _placed(one)
 
 
 def _is_number(text: str) -> bool:

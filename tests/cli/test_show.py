@@ -130,6 +130,15 @@ def test_a_place_that_is_not_there_names_the_nearest(run: Run, place: str, neare
     assert (some.code, some.out.count("\n"), place in some.err) == (0, 1, True)
 
 
+def test_what_is_not_there_is_told_beside_what_is(run: Run):
+    some = run("show", "no.txt:1", "chat.txt:1", "@nobody", "99", "-C0", "--json")
+    assert (some.code, len(some.record["places"])) == (0, 1)
+    assert [one["place"] for one in some.record["missing"]] == ["no.txt:1", "@nobody", "99"]
+    none = run("show", "no.txt:1", "@nobody")
+    assert (none.code, none.out) == (2, "")
+    assert "no such file or folder: no.txt" in none.err
+
+
 def test_a_line_between_turns_shows_the_one_before_and_says_so(run: Run, chats: Path):
     (chats / "two.md").write_text(
         "# Trip\n\nAnn: Hi there\nBen: Hello\n\n## Session 2 (2024-05-09)\n\nAnn: Back again\nBen: So am I\n",
