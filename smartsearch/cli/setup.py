@@ -15,7 +15,7 @@ import typer
 from smartsearch.cli.groups import chats
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError
 from smartsearch.output import stream
-from smartsearch.runtime import extras
+from smartsearch.runtime import extras, xdg
 
 if TYPE_CHECKING:
     from smartsearch.serve.setup.agents import Agent
@@ -87,6 +87,8 @@ def setup(
         )
     if printed and printed != "config":
         return _print(PRINTED[printed])
+    if xdg.user_home() == xdg.NOWHERE:
+        raise UsageError("there is no home folder to look in: HOME names none", hint="HOME=/home/ann")
     wanted = Wanted(_command(), [_whole(path) for path in paths or ()], remove)
     chosen = _chosen(agents, every=bool(printed))
     if printed:

@@ -25,4 +25,4 @@ def user_home() -> Path:
         found = Path.home()
     except RuntimeError:  # no HOME, and no user of that number
         return NOWHERE
-    return found if found.is_absolute() else NOWHERE
+    return found if found.is_absolute() and os.environ.get("HOME") != "" else NOWHERE

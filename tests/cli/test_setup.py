@@ -229,6 +229,14 @@ def test_no_agent_and_no_such_agent(run: Run, home: Path):
     assert run("setup", "@nobody", "--agent", "codex").code == 2
 
 
+@pytest.mark.parametrize("home", ["", "relative"])
+def test_without_a_home_folder_nothing_is_written(run: Run, tmp_path: Path, monkeypatch, home: str):
+    monkeypatch.setenv("HOME", home)
+    ran = run("setup", "--agent", "cursor", "--yes")
+    assert (ran.code, ran.out) == (2, "")
+    assert "HOME names none" in ran.err
+
+
 def test_an_agent_is_found_by_its_command_alone(run: Run, home: Path, tmp_path: Path):
     command = tmp_path / "no-commands" / "qwen"
     command.parent.mkdir()
