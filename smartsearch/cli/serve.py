@@ -7,13 +7,17 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
+from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli.groups import chats
 from smartsearch.cli.options import ModelOptions, Settings
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
@@ -21,6 +25,7 @@ from smartsearch.output import show, stream
 
 if TYPE_CHECKING:
     from smartsearch.serve.warm.place import Spot
+    from smartsearch.serve.warm.wire import Request
 
 EXAMPLES = """Examples:
 
@@ -30,6 +35,8 @@ smartsearch serve --status
 
 smartsearch serve --stop
 """
+NEWEST_BYTES = 4 << 20
+"""Of the newest files that are read ahead before the first question."""
 ENDING = 15.0
 """Seconds that a warm process is given to finish before it is killed."""
 
@@ -41,6 +48,15 @@ class ServeOptions(Settings):
 
 
 def serve(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="What will be asked: the newest of these files are read ahead at once, up to 4 MiB.",
+            show_default=False,
+            autocompletion=chats,
+        ),
+    ] = None,
     idle: Annotated[
         float,
         typer.Option(
@@ -84,11 +100,25 @@ def serve(
     config = search.config()
     if config.llm:
         raise UsageError("the warm process asks no language model", hint="query --llm needs none")
-    _serve(config, idle)
+    _serve(config, idle, _newest(paths, config) if paths else None)
     return ExitCode.FOUND
 
 
-def _serve(config: Config, idle: float) -> None:
+def _newest(paths: Sequence[str], config: Config) -> Request:
+    """A question over the newest files of `paths`. Raises InputError where nothing is there."""
+    from smartsearch.ask.scope import Written
+    from smartsearch.serve.warm import client, wire
+    from smartsearch.transcripts.archive import file_of
+    from smartsearch.transcripts.files import find, size
+
+    scope = Written().scope(paths, config)
+    files = [file for file in find(scope.paths) if isinstance(file, str)]
+    files.sort(key=lambda file: Path(file_of(file)).stat().st_mtime, reverse=True)
+    few = sum(total <= NEWEST_BYTES for total in accumulate(map(size, files)))
+    return client.here(wire.Request("", replace(scope, paths=tuple(files[: few or 1])), config))
+
+
+def _serve(config: Config, idle: float, ahead: Request | None) -> None:
     from smartsearch.serve.warm import place, spare
 
     os.umask(0o077)
@@ -117,7 +147,7 @@ def _serve(config: Config, idle: float) -> None:
     os.chdir("/")
     serving = server.Server(config, models, files.changed, most=spare.BYTES if left else 0)
     serving.heed_signals()
-    if left is not None and not serving.look(left):
+    if (first := left or ahead) and not serving.look(first):
         return
     with _listening(spot) as listener:
         until = f"ends after {idle:g} s without a question" if idle else "ends with Ctrl-C"

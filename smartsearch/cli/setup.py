@@ -55,7 +55,8 @@ def setup(
         typer.Option(
             "--agent",
             metavar="NAME",
-            help="Only this agent (repeatable); `project` is the .mcp.json of this folder.",
+            help="Only this agent (repeatable); `project` is the .mcp.json of this folder, `claude-hook` "
+            "has Claude Code start the warm process with each session.",
             autocompletion=_names,
         ),
     ] = None,
@@ -90,7 +91,7 @@ def setup(
     if xdg.user_home() == xdg.NOWHERE:
         raise UsageError("there is no home folder to look in: HOME names none", hint="HOME=/home/ann")
     wanted = Wanted(_command(), [_whole(path) for path in paths or ()], remove)
-    chosen = _chosen(agents, every=bool(printed))
+    chosen = _chosen(agents, every=bool(printed), removed=remove)
     if printed:
         return _print_config(chosen, wanted)
     if not remove:
@@ -130,7 +131,7 @@ def _carried_out(step: Step, wanted: Wanted) -> bool:
     return not done.fault
 
 
-def _chosen(names: Sequence[str] | None, *, every: bool) -> list[Agent]:
+def _chosen(names: Sequence[str] | None, *, every: bool, removed: bool) -> list[Agent]:
     """The agents that are meant: those named, else those that are here. Raises UsageError."""
     from smartsearch.serve.setup.agents import AGENTS
 
@@ -138,7 +139,9 @@ def _chosen(names: Sequence[str] | None, *, every: bool) -> list[Agent]:
     for name in names or ():
         if name not in known:
             raise UsageError(f"no agent is called {name!r}", hint=f"--agent NAME, of {', '.join(known)}")
-    found = [known[name] for name in names or ()] or [agent for agent in AGENTS if every or agent.found]
+    found = [known[name] for name in names or ()] or [
+        one for one in AGENTS if every or one.found or (removed and one.asked and one.path.exists())
+    ]
     if not found:
         hint = f"--agent NAME, of {', '.join(known)}; or --print config"
         raise UsageError("no agent was found on this machine", hint=hint)
@@ -174,7 +177,7 @@ def _print_config(agents: Sequence[Agent], wanted: Wanted) -> int:
     from smartsearch.serve.setup.edits import WRITERS
 
     for agent in agents:
-        words = [*wanted.command[1:], "mcp", *filter(None, [agent.chats, *wanted.paths])]
+        words = [*wanted.command[1:], agent.verb, *filter(None, [agent.chats, *wanted.paths])]
         put = WRITERS[agent.writer].put("", agent.top, agent.shape(wanted.command[0], words))
         stream.write([f"# {agent.title}: {agent.path}", *put.text.splitlines(), ""])
     return ExitCode.FOUND

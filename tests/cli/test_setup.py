@@ -160,6 +160,40 @@ def test_it_is_taken_out_of_what_has_changed_since(run: Run, ten: dict[str, Path
         assert left == before
 
 
+THEIRS = {"matcher": "startup", "hooks": [{"type": "command", "command": "echo hi"}]}
+SETTINGS = (
+    "{}\n",
+    '{"model": "x"}',
+    '{"hooks": {"SessionStart": []}, // none yet\n}',
+    json.dumps({"hooks": {"SessionStart": [THEIRS], "Stop": []}}),
+    json.dumps({"hooks": {"SessionStart": [THEIRS, THEIRS]}, "model": "x"}, indent=4),
+)
+
+
+@pytest.mark.parametrize("before", SETTINGS)
+def test_the_hook_is_set_up_where_it_is_named_beside_others_and_goes(
+    run: Run, ten: dict[str, Path], home: Path, before: str
+):
+    path, read = home / ".claude" / "settings.json", WRITERS["json"].read
+    path.parent.mkdir()
+    path.write_text(before)
+    run("setup", "--yes")
+    assert path.read_text() == before, "it is off unless asked for"
+    assert run("setup", "--agent", "claude-hook", "--yes").code == 0
+    ours, *others = read(path.read_text())["hooks"]["SessionStart"]
+    command = f"{shlex.join(HERE[:-1])} serve @claude-code >/dev/null 2>&1 &"
+    assert ours == {"hooks": [{"type": "command", "command": command}]}
+    former = read(before).get("hooks", {})
+    assert others == former.get("SessionStart", [])
+    assert "set up already" in run("setup", "--agent", "claude-hook", "--yes").out
+    path.write_text(path.read_text().replace("echo hi", "echo ho"))
+    assert run("setup", "--remove", "--yes").code == 0
+    left = read(path.read_text())
+    assert left.get("hooks", {}).get("SessionStart", []) == read(json.dumps(others).replace("hi", "ho"))
+    assert ("hi" in before) or path.read_text() == before
+    assert not path.with_name(path.name + BACKUP).exists()
+
+
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 def test_a_configuration_that_was_not_there_is_made_and_goes(run: Run, home: Path, chats: Path, agent):
     assert run("setup", "talk.json", "--agent", agent.name, "--yes").code == 0
@@ -185,14 +219,17 @@ def test_a_configuration_that_was_not_there_is_made_and_goes(run: Run, home: Pat
         ("goose", "extensions:\n- a\n"),
         ("goose", "extensions:\n\ta: [\n"),
         ("goose", "a: 1\n---\nb: 2\n"),
+        ("claude-hook", '{"hooks": {"SessionStart": {}}}'),
+        ("claude-hook", '{"hooks": []}'),
     ],
 )
 def test_what_is_damaged_or_not_known_is_left_alone_and_named(
     run: Run, home: Path, ten, name: str, text: str
 ):
-    path = ten[name]
+    path = next(agent.path for agent in AGENTS if agent.name == name)
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    ran = run("setup", "chat.txt", "--yes")
+    ran = run("setup", "chat.txt", "--yes", *(f"--agent={one}" for one in {*ten, name}))
     assert (ran.code, path.read_text()) == (2, text)
     assert f"{path}: left alone" in ran.out
     assert server("qwen", ten["qwen"]), "the others are wired"

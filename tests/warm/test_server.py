@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 import socket
 import tempfile
@@ -17,6 +18,7 @@ import pytest
 from smartsearch.ask.door import Door, Found
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Request, Scope
+from smartsearch.cli import serve
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.models.tools import Tools
@@ -183,6 +185,21 @@ def test_one_that_may_hold_little_forgets_transcripts_and_ends_where_that_is_not
     holds["bytes"] = 101
     monkeypatch.setattr("smartsearch.serve.warm.server.release", lambda: None)
     assert list(server._asked(idle=0)) == []
+
+
+def test_a_server_is_told_to_read_the_newest_files_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for age, name in enumerate(("new.txt", "old.txt", "older.txt")):
+        (tmp_path / name).write_text("Mara: a dog\n")
+        os.utime(name, (10**9 - age,) * 2)
+    for most, paths in {
+        10**6: ("new.txt", "old.txt", "older.txt"),
+        24: ("new.txt", "old.txt"),
+        5: ("new.txt",),
+    }.items():
+        monkeypatch.setattr(serve, "NEWEST_BYTES", most)
+        left = serve._newest(["."], Config())
+        assert (left.scope.paths, left.folder) == (paths, str(tmp_path))
 
 
 @pytest.mark.parametrize(("most", "read"), [(0, 3), (10_000, 3), (500, None)])

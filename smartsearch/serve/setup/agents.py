@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from smartsearch.runtime import xdg
-from smartsearch.serve.setup.edits import SERVER, Json
+from smartsearch.serve.setup.edits import SERVER, Json, hooked
 
 Shape = Callable[[str, Sequence[str]], Json]
 """An entry, of a command and its arguments."""
@@ -36,8 +37,18 @@ def _goose(command: str, words: Sequence[str]) -> Json:
     return {"enabled": True, **said, "cmd": command, "args": list(words), "envs": {}, "timeout": 300}
 
 
+BEHIND = " >/dev/null 2>&1 &"
+"""What has a shell start a command and go on at once."""
+
+
+def _hook(command: str, words: Sequence[str]) -> Json:
+    return {"hooks": [{"type": "command", "command": shlex.join([command, *words]) + BEHIND}]}
+
+
 def words_of(entry: Json) -> list[str]:
     """The command line of an entry of any of these shapes."""
+    if command := hooked(entry):
+        return shlex.split(command.removesuffix(BEHIND))
     first, rest = entry.get("command", entry.get("cmd")), entry.get("args")
     line = [*(first if isinstance(first, list) else [first]), *(rest if isinstance(rest, list) else [])]
     return [word for word in line if isinstance(word, str)]
@@ -47,7 +58,8 @@ class Agent(NamedTuple):
     """An agent, and the `file` in whose `top` key its servers stand.
 
     `command` starts it, `chats` names its own sessions ("" where none are known); `folder` is a variable of
-    the environment, and the folder below the home folder where it is not set.
+    the environment, and the folder below the home folder where it is not set. It is given `smartsearch VERB`,
+    and where `asked` only if it is named.
     """
 
     name: str
@@ -59,6 +71,8 @@ class Agent(NamedTuple):
     writer: str = "json"
     top: str = "mcpServers"
     shape: Shape = _plain
+    verb: str = "mcp"
+    asked: bool = False
 
     @property
     def path(self) -> Path:
@@ -70,6 +84,8 @@ class Agent(NamedTuple):
     @property
     def found(self) -> bool:
         """Whether it is on this machine: its configuration, a folder of its own for that, or its command."""
+        if self.asked:
+            return False
         path = self.path
         own = self.folder != HERE and path.parent != xdg.user_home()
         return path.exists() or (own and path.parent.is_dir()) or shutil.which(self.command) is not None
@@ -90,6 +106,17 @@ AGENTS = (
         shape=_stdio,
     ),
     Agent("project", "Claude Code in this folder", "", CLAUDE, HERE, ".mcp.json", shape=_stdio),
+    Agent(
+        *(
+            "claude-hook",
+            "Claude Code's start",
+            "",
+            CLAUDE,
+            ("CLAUDE_CONFIG_DIR", ".claude"),
+            "settings.json",
+        ),
+        *("json hooks", "hooks", _hook, "serve", True),
+    ),
     Agent(
         "codex", "Codex", "codex", "@codex", ("CODEX_HOME", ".codex"), "config.toml", "toml", "mcp_servers"
     ),

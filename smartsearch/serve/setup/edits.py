@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 if sys.version_info >= (3, 11):
@@ -21,6 +21,10 @@ SERVER = "smartsearch"
 """What the server is called in every configuration."""
 
 Json = dict[str, Any]
+Key = str | int
+"""Of a member of an object, or of a list."""
+NEW = -1
+"""The key of one more member of a list."""
 
 
 class Edit(NamedTuple):
@@ -90,13 +94,14 @@ def _past(bare: str, at: int) -> int:
     return blanks.end() if blanks else at
 
 
-def _members(bare: str, at: int) -> dict[str, _Member]:
-    """Where the members of the object at `at` stand."""
-    found = {}
+def _members(bare: str, at: int) -> dict[Key, _Member]:
+    """Where the members of the object or the list at `at` stand."""
+    found: dict[Key, _Member] = {}
+    named = bare[at] == "{"
     at = _past(bare, at + 1)
-    while bare[at] == '"':
-        key, colon = _DECODER.raw_decode(bare, at)
-        value = _past(bare, _past(bare, colon) + 1)
+    while bare[at] not in "]}":
+        key, colon = _DECODER.raw_decode(bare, at) if named else (len(found), at)
+        value = _past(bare, _past(bare, colon) + 1) if named else at
         end = _DECODER.raw_decode(bare, value)[1]
         found[key] = _Member(at, value, end)
         comma = _COMMA.match(bare, end)
@@ -104,31 +109,37 @@ def _members(bare: str, at: int) -> dict[str, _Member]:
     return found
 
 
-def _put_json(text: str, top: str, entry: Json) -> Edit:
+def _nested(path: Sequence[Key], entry: Any) -> Any:
+    for key in reversed(path):
+        entry = {key: entry} if isinstance(key, str) else [entry]
+    return entry
+
+
+def _put_json(text: str, path: Sequence[Key], entry: Json) -> Edit:
+    """Put `entry` at `path`, whose last key is not there yet; NEW is one more member of a list."""
     bare, newline = _bare(text), _newline(text)
     indented = re.search(r"\n([ \t]+)\S", bare)
     unit = indented[1] if indented else "  "
 
-    def drawn(value: Json, margin: str) -> str:
+    def drawn(value: Any, margin: str) -> str:
         return json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", newline + margin)
 
     if not bare.strip():
-        return Edit(len(text), len(text), drawn({top: {SERVER: entry}}, "") + newline)
-    at, key, value = _past(bare, 0), top, {SERVER: entry}
-    members = _members(bare, at)
-    if top in members:
-        at, key, value = members[top].value, SERVER, entry
-        members = _members(bare, at)
+        return Edit(len(text), len(text), drawn(_nested(path, entry), "") + newline)
+    at, (key, *below) = _past(bare, 0), path
+    while key in (members := _members(bare, at)):
+        at, (key, *below) = members[key].value, below
+    name, value = f"{_inline(key)}: " if isinstance(key, str) else "", _nested(below, entry)
     first = min((member.at for member in members.values()), default=0)
     if members and "\n" not in bare[at:first]:
-        return Edit(first, first, f"{_inline(key)}: {_inline(value)}, ")
+        return Edit(first, first, f"{name}{_inline(value)}, ")
     outer = _margin(bare, at)
     margin = _margin(bare, first) if members else outer + unit
-    line = f"{newline}{margin}{_inline(key)}: {drawn(value, margin)}"
+    line = f"{newline}{margin}{name}{drawn(value, margin)}"
     if members:  # behind what stands beside the bracket
         end = at + len(text[at : bare.index("\n", at)].rstrip("\r"))
         return Edit(end, end, f"{line},")
-    close = bare.index("}", at)
+    close = bare.index("}" if bare[at] == "{" else "]", at)
     return Edit(at + len(text[at:close].rstrip()), close, f"{line}{newline}{outer}")
 
 
@@ -138,14 +149,14 @@ def _margin(bare: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _drop_json(text: str, top: str, whole: bool) -> Edit:
+def _drop_json(text: str, path: Sequence[Key]) -> Edit:
     bare = _bare(text)
     at = _past(bare, 0)
     members = _members(bare, at)
-    if not whole:
-        at = members[top].value
+    for key in path[:-1]:
+        at = members[key].value
         members = _members(bare, at)
-    ours = members[top if whole else SERVER]
+    ours = members[path[-1]]
     before = len(text[: ours.at].rstrip())
     comma = _COMMA.match(text, ours.end)
     if comma:
@@ -220,8 +231,53 @@ def _drop_yaml(text: str, top: str, whole: bool) -> Edit:
     return Edit(found.start(), found.end())
 
 
+# The hooks of Claude Code: ours is in the list of an event, and is read as if it had our name there.
+
+_EVENT = "SessionStart"
+_OURS = re.compile(r"smartsearch\S* serve ")
+
+
+def _ours(groups: Sequence[Any]) -> int:
+    """Which of an event's groups is ours: it holds our command alone; NEW where none is."""
+    return next((n for n, group in enumerate(groups) if _OURS.search(hooked(group))), NEW)
+
+
+def hooked(group: Any) -> str:
+    """The one command of a group of hooks, empty where it is not one command."""
+    match group:
+        case {"hooks": [{"command": str(command)}]}:
+            return command
+    return ""
+
+
+def _read_hooks(text: str) -> Any:
+    value = _read_json(text)
+    match value:
+        case {"hooks": {"SessionStart": list(groups)} as hooks}:
+            if (at := _ours(groups)) != NEW:
+                hooks[SERVER] = groups.pop(at)
+            if not groups:
+                del hooks[_EVENT]
+        case {"hooks": {"SessionStart": _}}:
+            raise ValueError(f"{_EVENT} is no list")
+    return value
+
+
+def _drop_hook(text: str, top: str, whole: bool) -> Edit:
+    groups = _read_json(text)[top][_EVENT]
+    path = (top,) if whole else (top, _EVENT) if len(groups) == 1 else (top, _EVENT, _ours(groups))
+    return _drop_json(text, path)
+
+
 WRITERS = {
-    "json": Writer(_read_json, _put_json, _drop_json),
+    "json": Writer(
+        _read_json,
+        lambda text, top, entry: _put_json(text, (top, SERVER), entry),
+        lambda text, top, whole: _drop_json(text, (top,) if whole else (top, SERVER)),
+    ),
+    "json hooks": Writer(
+        _read_hooks, lambda text, top, entry: _put_json(text, (top, _EVENT, NEW), entry), _drop_hook
+    ),
     "toml": Writer(tomllib.loads, _put_toml, _drop_toml),
     "yaml": Writer(_read_yaml, _put_yaml, _drop_yaml),
 }

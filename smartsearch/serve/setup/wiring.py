@@ -61,13 +61,14 @@ def _planned(step: Step, now: str, wanted: Wanted) -> Step:
     servers = _servers(value, agent.top)
     held = servers.get(SERVER)
     kept = words_of(held) if isinstance(held, dict) else []
-    if held is not None and not ("mcp" in kept and any("smartsearch" in Path(word).name for word in kept)):
+    ours = agent.verb in kept and any("smartsearch" in Path(word).name for word in kept)
+    if held is not None and not ours:
         return replace(step, said=f"left alone: another server is called {SERVER} there", fault=True)
     if wanted.remove:
         return _without(step, now, held) if held else replace(step, said="not set up")
     named = [word for word in (agent.chats, *wanted.paths) if word]
-    words = kept[kept.index("mcp") :] if kept and not wanted.paths else ["mcp", *named]
-    if words == ["mcp"]:
+    words = kept[kept.index(agent.verb) :] if kept and not wanted.paths else [agent.verb, *named]
+    if words == [agent.verb]:
         return replace(step, said=f"{NO_CHATS}, as in `smartsearch setup --agent {agent.name} ~/chats`")
     entry = {**(held or {}), **agent.shape(wanted.command[0], [*wanted.command[1:], *words])}
     if entry == held:
@@ -76,8 +77,8 @@ def _planned(step: Step, now: str, wanted: Wanted) -> Step:
     put = writer.put(drop.of(now), agent.top, entry)
     meant = {**value, agent.top: {**servers, SERVER: entry}}
     lines = (*_marked("-", now[drop.start : drop.end]), *_marked("+", put.text))
-    ours = held and (_backup(step.path).exists() or now == writer.put("", agent.top, held).of(""))
-    return replace(_checked(step, put.of(drop.of(now)), meant), lines=lines, first=not ours)
+    known = held and (_backup(step.path).exists() or now == writer.put("", agent.top, held).of(""))
+    return replace(_checked(step, put.of(drop.of(now)), meant), lines=lines, first=not known)
 
 
 def _without(step: Step, now: str, held: Json) -> Step:
