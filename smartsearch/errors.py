@@ -25,13 +25,14 @@ class SmartsearchError(Exception):
     """
 
     kind = "error"
+    retryable = False
 
     def __init__(self, message: str, *, hint: str = "", kind: str = "", retryable: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.kind = kind or type(self).kind
-        self.retryable = retryable
+        self.retryable = retryable or type(self).retryable
 
 
 class InputError(SmartsearchError):
@@ -68,9 +69,7 @@ class SearchTimeout(SmartsearchError):
     """The time limit of `--timeout` ran out."""
 
     kind = "timeout"
-
-    def __init__(self, message: str, *, hint: str = "", kind: str = "", retryable: bool = True) -> None:
-        super().__init__(message, hint=hint, kind=kind, retryable=retryable)
+    retryable = True
 
 
 def listed(*lines: str) -> str:

@@ -41,14 +41,8 @@ def setting(
     to load, and a path counts from the current folder.
     """
     described = {"help": help, "panel": panel, "flags": flags, "choices": choices, "lowest": lowest}
-    described |= {
-        "metavar": metavar,
-        "shown": shown,
-        "part": part,
-        "trusted": trusted,
-        "rare": rare,
-        "weights": weights,
-    }
+    described |= {"metavar": metavar, "shown": shown, "part": part}
+    described |= {"trusted": trusted, "rare": rare, "weights": weights}
     return dataclasses.field(default=default, metadata=described)
 
 

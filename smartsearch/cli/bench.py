@@ -16,7 +16,7 @@ from smartsearch.cli import consent
 from smartsearch.cli.accuracy import AccuracyOptions, Readers
 from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import DATA, GRID, OUTPUT, RUN, ModelOptions, ProgressOptions, option
-from smartsearch.errors import ExitCode, UsageError
+from smartsearch.errors import ExitCode
 from smartsearch.output import stream
 from smartsearch.runtime import extras, outputs
 
@@ -122,11 +122,8 @@ class ReportOptions:
 
     def folder(self) -> Path:
         """The folder, made if need be. Raises UsageError where that cannot be."""
-        try:
+        with outputs.telling(self.out):
             self.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            said = f"--out {self.out} cannot be made: {error.strerror}"
-            raise UsageError(said, hint="another folder", kind="output") from error
         return self.out
 
 

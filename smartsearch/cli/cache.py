@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from smartsearch.cli.groups import AsJson, group
+from smartsearch.cli.groups import AsJson, Paths, group
 from smartsearch.errors import ExitCode
 from smartsearch.output import show, stream
 from smartsearch.runtime import ending
@@ -42,9 +40,7 @@ def clear(json: AsJson = False) -> int:
 
 @cache.command()
 def fill(
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default=".")
-    ] = None,
+    paths: Paths = None,
     json: AsJson = False,
 ) -> int:
     """Read the turns of PATH ahead, some 400 a second, so that no question has to.

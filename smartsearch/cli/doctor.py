@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from smartsearch.cli.groups import AsJson
 from smartsearch.errors import ExitCode
 from smartsearch.output import record, stream
-from smartsearch.output.plain import one_line
+from smartsearch.output.plain import counted, one_line
 
 FIRST = "smartsearch query QUESTION PATH"
 """What to run where all works."""
@@ -24,7 +25,7 @@ def doctor(
             "--yes", "-y", help="Try the language model though it is not on this machine; no chats."
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: AsJson = False,
 ) -> int:
     """Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.
 
@@ -52,13 +53,7 @@ def doctor(
             }
         )
     else:
-        stream.write(["", _summed([finding.state for finding in findings])])
+        states = [finding.state for finding in findings]
+        found = [counted(states.count(word), word) for word in ("failure", "warning") if word in states]
+        stream.write(["", ", ".join(found) or "all in order"])
     return ExitCode.ERROR if any(finding.state == "failure" for finding in findings) else ExitCode.FOUND
-
-
-def _summed(states: list[str]) -> str:
-    failures, warnings = states.count("failure"), states.count("warning")
-    if not failures and not warnings:
-        return "all in order"
-    parts = [(failures, "failure"), (warnings, "warning")]
-    return ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in parts if n)

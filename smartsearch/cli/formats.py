@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from smartsearch.cli.groups import AsJson, chats
+from smartsearch.cli.groups import AsJson, chats_argument
 from smartsearch.errors import ExitCode
 from smartsearch.output import stream
 
@@ -36,13 +36,7 @@ def listed(context: typer.Context, json: AsJson = False) -> int:
 @formats.command()
 def detect(
     paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH...",
-            help="Files, folders, archives; - is standard input.",
-            show_default=False,
-            autocompletion=chats,
-        ),
+        list[str], chats_argument("Files, folders, archives; - is standard input.", "PATH...", False)
     ],
     json: AsJson = False,
 ) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,3 +28,11 @@ def chats(incomplete: str) -> list[str]:
     from smartsearch.transcripts.named import ALL, every
 
     return [*(f"@{named.name}" for named in every() if named.there), f"@{ALL}"]
+
+
+def chats_argument(help: str, metavar: str = "PATH", shown: str | bool = ".") -> Any:
+    """The argument that takes files, folders and names of chats; `shown` says what is meant without one."""
+    return typer.Argument(metavar=metavar, help=help, show_default=shown, autocompletion=chats)
+
+
+Paths = Annotated[list[str] | None, chats_argument("Files, folders, @NAMES.")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli.groups import AsJson, chats_argument
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
 
@@ -25,15 +26,12 @@ smartsearch index chats/ --remove
 
 
 def index(
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH", help="Folders and files, an index each.", show_default="."),
-    ] = None,
+    paths: Annotated[list[str] | None, chats_argument("Folders and files, an index each.")] = None,
     status: Annotated[
         bool, typer.Option("--status", help="Show the indexes there are, of these PATHs or all.")
     ] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the indexes of these PATHs.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: AsJson = False,
 ) -> int:
     """Make or update an index of each PATH: `query` uses it where there is more than 24 MiB.
 

@@ -18,13 +18,12 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Request, Scope
 from smartsearch.cli import consent
+from smartsearch.cli.groups import Paths
 from smartsearch.cli.options import FilterOptions, QueryOptions
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError
@@ -63,9 +62,7 @@ vim $(smartsearch live chats/ --since 30d | cut -d: -f1)
 
 
 def live(
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH", help="Files and folders.", show_default=".")
-    ] = None,
+    paths: Paths = None,
     *,
     search: QueryOptions,
     filters: FilterOptions,

@@ -9,10 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from smartsearch.cli import consent
-from smartsearch.cli.groups import chats
+from smartsearch.cli.groups import chats_argument
 from smartsearch.cli.options import FilterOptions, SearchOptions
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
@@ -35,15 +33,7 @@ LOADER = "smartsearch.models.loading:load_tools"
 
 
 def mcp(
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="What may be searched: files and folders.",
-            show_default=".",
-            autocompletion=chats,
-        ),
-    ] = None,
+    paths: Annotated[list[str] | None, chats_argument("What may be searched: files and folders.")] = None,
     *,
     search: SearchOptions,
     filters: FilterOptions,

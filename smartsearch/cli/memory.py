@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from smartsearch.cli.groups import AsJson, group
+from smartsearch.cli.groups import AsJson, Paths, group
 from smartsearch.config import FIELDS
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
@@ -26,9 +26,6 @@ FIRST = next((name for name in SYSTEMS if card(name).keeps), "")
 """The system that is meant where none is named."""
 memory = group("Build, show or remove what a system keeps of your chats.")
 
-Paths = Annotated[
-    list[str] | None, typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default=".")
-]
 Named = Annotated[
     str, typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default=FIRST)
 ]

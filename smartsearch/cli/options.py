@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 import typer
 
 from smartsearch.ask.scope import Written, input_format
-from smartsearch.cli.groups import chats
+from smartsearch.cli.groups import chats_argument
 from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, assigned, build, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
@@ -44,13 +44,7 @@ Question = Annotated[
     str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
 ]
 Paths = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="PATH",
-        help="Files, folders, @NAMES (`formats places`); - is standard input.",
-        show_default=".",
-        autocompletion=chats,
-    ),
+    list[str] | None, chats_argument("Files, folders, @NAMES (`formats places`); - is standard input.")
 ]
 
 
@@ -458,22 +452,9 @@ Overwrite = Annotated[
 
 
 USED = (
-    *(
-        "limit",
-        "around",
-        "json",
-        "format",
-        "files_with_matches",
-        "explain",
-        "strict",
-        "fast",
-        "fixed_strings",
-        "quiet",
-        "since",
-        "until",
-    ),
-    *("speaker", "only_speaker", "conversation", "glob", "out", "overwrite", "workers", "model"),
-    "show_prompt",
+    *("limit", "around", "json", "format", "files_with_matches", "explain", "strict", "fast"),
+    *("fixed_strings", "quiet", "since", "until", "speaker", "only_speaker", "conversation", "glob"),
+    *("out", "overwrite", "workers", "model", "show_prompt"),
 )
 """The options that `--help` lists of a command that has many; `--help-all` lists them all."""
 
@@ -498,11 +479,8 @@ def takes_records(command: Callable[..., int], *, short: bool = False) -> Callab
             values[name] = hints[name](**{p.name: values.pop(p.name) for p in record})
         return command(**values)
 
-    collected.__name__, collected.__doc__, collected.__module__ = (
-        command.__name__,
-        command.__doc__,
-        command.__module__,
-    )
+    collected.__name__, collected.__doc__ = command.__name__, command.__doc__
+    collected.__module__ = command.__module__
     collected.__annotations__ = {p.name: p.annotation for p in (*plain, *options)}
     collected.__signature__ = inspect.Signature([*plain, *options])  # type: ignore[attr-defined]
     return collected

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smartsearch.cli.groups import chats
+from smartsearch.cli.groups import AsJson, chats_argument
 from smartsearch.cli.options import ModelOptions, Settings
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
@@ -50,12 +50,7 @@ class ServeOptions(Settings):
 def serve(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="What will be asked: the newest of these files are read ahead at once, up to 4 MiB.",
-            show_default=False,
-            autocompletion=chats,
-        ),
+        chats_argument("Read the newest of these files ahead at once, up to 4 MiB.", shown=False),
     ] = None,
     idle: Annotated[
         float,
@@ -73,7 +68,7 @@ def serve(
         bool,
         typer.Option("--all", help="With --stop: list all of yours, other installations' too, and end them."),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="With --status: as JSON.")] = False,
+    json: AsJson = False,
     *,
     search: ServeOptions,
 ) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smartsearch.cli.groups import chats
+from smartsearch.cli.groups import chats_argument
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError
 from smartsearch.output import stream
 from smartsearch.runtime import extras, xdg
@@ -42,13 +42,7 @@ def _names() -> list[str]:
 
 def setup(
     paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="What to search beside an agent's own sessions.",
-            show_default=False,
-            autocompletion=chats,
-        ),
+        list[str] | None, chats_argument("What to search beside an agent's own sessions.", shown=False)
     ] = None,
     agents: Annotated[
         list[str] | None,

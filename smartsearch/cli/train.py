@@ -11,6 +11,7 @@ from smartsearch.cli.options import DATA, OUTPUT, RUN, FilterOptions, Paths, Pro
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import show, stream
+from smartsearch.output.plain import clipped, one_line
 from smartsearch.output.record import SCHEMA_VERSION
 from smartsearch.runtime import extras
 
@@ -145,7 +146,8 @@ def _dry_run(own: Own, as_json: bool) -> int:
         head = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}
         stream.write_json({**head, "counts": counts, "questions": rows, "warnings": warnings})
     else:
-        show.table("questions", [{**row, "turn": _short(row["turn"])} for row in rows], as_json=False)
+        short = [{**row, "turn": clipped(one_line(row["turn"]), 100)} for row in rows]
+        show.table("questions", short, as_json=False)
         _talk_of(own)
     for text in warnings:
         stream.warn(text)
@@ -155,13 +157,6 @@ def _dry_run(own: Own, as_json: bool) -> int:
 def _spread(items: list[Any]) -> list[Any]:
     """Half of the shown ones, from all over."""
     return items[:: max(1, len(items) // (SHOWN // 2))][: SHOWN // 2]
-
-
-def _short(text: str, most: int = 100) -> str:
-    from smartsearch.output.plain import one_line
-
-    line = one_line(text)
-    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def _print(outcome: Outcome, as_json: bool) -> None:

@@ -49,6 +49,22 @@ First = Annotated[str, "the time of the first turn"]
 Last = Annotated[str, "the time of the last turn"]
 
 
+class Versioned(TypedDict):
+    """A reply that says who made it."""
+
+    schema_version: Version
+    tool_version: Tool
+
+
+class Said(TypedDict):
+    """What was said, by whom and when."""
+
+    speaker: Speaker
+    time: Time
+    text: Text
+    caption: NotRequired[Caption]
+
+
 class Place(TypedDict):
     """Where a turn stands: `path:line`, or `path#pointer`."""
 
@@ -100,16 +116,12 @@ class Scores(TypedDict):
     fused: Annotated[float | None, "what orders the hits, unless `rrf` does"]
 
 
-class Nearby(TypedDict):
+class Nearby(Said):
     """A turn near a hit, in the same session of the same file."""
 
     line: Line
     pointer: Pointer
     turn: TurnId
-    speaker: Speaker
-    time: Time
-    text: Text
-    caption: NotRequired[Caption]
 
 
 class Reply(Nearby):
@@ -132,14 +144,10 @@ class Why(TypedDict):
     hop: Annotated[int, "the step that found it; 0: by meaning alone"]
 
 
-class Hit(Place):
+class Hit(Place, Said):
     """A turn that was found; a line of `--format jsonl`."""
 
     rank: Annotated[int, "from 1, the best"]
-    speaker: Speaker
-    time: Time
-    text: Text
-    caption: NotRequired[Caption]
     excerpt: NotRequired[Excerpt]
     reply: NotRequired[
         Annotated[Reply, "what answers one of the first hits that asks, if it is no hit itself"]
@@ -185,11 +193,9 @@ class Budget(TypedDict):
     dropped: Drops
 
 
-class Query(TypedDict):
+class Query(Versioned):
     """What `query --json` prints."""
 
-    schema_version: Version
-    tool_version: Tool
     query: str
     filters: NotRequired[
         Annotated[dict[str, list[str]], "those that were given; since and until to the second"]
@@ -264,13 +270,8 @@ class Numbered(Place):
     n: Annotated[int, "the number by which it is cited"]
 
 
-class Citation(Numbered):
+class Citation(Numbered, Said):
     """A turn that the model cited."""
-
-    speaker: Speaker
-    time: Time
-    text: Text
-    caption: NotRequired[Caption]
 
 
 class Usage(TypedDict):
@@ -290,11 +291,9 @@ class Sent(TypedDict):
     tokens: Annotated[int, "about, of the whole prompt"]
 
 
-class Answer(TypedDict):
+class Answer(Versioned):
     """What `answer --json` prints."""
 
-    schema_version: Version
-    tool_version: Tool
     answer: Annotated[str, "empty where no model was asked"]
     finish: Annotated[str, "`stop`; `length`: cut at `--max-tokens`"]
     citations: list[Citation]
@@ -306,23 +305,17 @@ class Answer(TypedDict):
     result: Annotated[Query, "what `query --json` prints"]
 
 
-class Prompt(TypedDict):
+class Prompt(Versioned):
     """What `answer --show-prompt --json` prints."""
 
-    schema_version: Version
-    tool_version: Tool
     messages: Annotated[list[dict[str, str]], "each has `role` and `content`"]
     turns: list[Numbered]
 
 
-class Opened(Place):
+class Opened(Place, Said):
     """A turn that `show` opened, or one near it."""
 
     asked: Annotated[bool, "it was asked for; else it stands near one that was"]
-    speaker: Speaker
-    time: Time
-    text: Text
-    caption: NotRequired[Caption]
 
 
 class Shown(TypedDict):
@@ -371,11 +364,9 @@ class ListedConversation(TypedDict):
     sessions: list[ListedSession]
 
 
-class Show(TypedDict):
+class Show(Versioned):
     """What `show --json` prints."""
 
-    schema_version: Version
-    tool_version: Tool
     places: list[Found]
     conversations: Annotated[list[ListedConversation], "of a path alone: what its files hold"]
     missing: list[Missing]
@@ -555,11 +546,9 @@ class Sample(TypedDict):
     turn: str
 
 
-class DryRun(TypedDict):
+class DryRun(Versioned):
     """What `train --dry-run --json` prints."""
 
-    schema_version: Version
-    tool_version: Tool
     counts: Annotated[dict[str, int], "`turns`; questions to train on (`trained`) and `held_out`"]
     questions: Annotated[list[Sample], "some of both kinds"]
     warnings: Warnings

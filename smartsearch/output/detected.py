@@ -88,11 +88,14 @@ def show(files: Iterable[Detected], *, as_json: bool) -> None:
         rows = [_row(one) for one in every]
         stream.write_json({**record.table("files", rows), "total": _sum(every)})
         return
-    total = _Total()
+    read = []
     for one in files:
         stream.write(_lines(one))
-        total.add(one)
-    stream.write([str(total)])
+        read.append(one)
+    total = _sum(read)
+    parts = (counted(total[f"{noun}s"], noun) for noun in ("file", "conversation", "turn"))
+    failed = f"; {total['failed']:,} could not be read" if total["failed"] else ""
+    stream.write([", ".join(parts) + failed])
 
 
 def _lines(one: Detected) -> Iterator[str]:
@@ -114,35 +117,13 @@ def _explained(one: Detected) -> str:
     return f"{one.explained.share:.0%} explained{rest}" if one.explained else ""
 
 
-@dataclass
-class _Total:
-    """The totals over all files."""
-
-    files: int = 0
-    failed: int = 0
-    conversations: int = 0
-    turns: int = 0
-
-    def add(self, one: Detected) -> None:
-        self.files += 1
-        self.failed += one.failed
-        self.conversations += one.conversations
-        self.turns += one.span.turns
-
-    def __str__(self) -> str:
-        parts = [
-            counted(self.files, "file"),
-            counted(self.conversations, "conversation"),
-            counted(self.turns, "turn"),
-        ]
-        return ", ".join(parts) + (f"; {self.failed:,} could not be read" if self.failed else "")
-
-
-def _sum(files: Iterable[Detected]) -> Json:
-    total = _Total()
-    for one in files:
-        total.add(one)
-    return vars(total)
+def _sum(files: Sequence[Detected]) -> Json:
+    return {
+        "files": len(files),
+        "failed": sum(one.failed for one in files),
+        "conversations": sum(one.conversations for one in files),
+        "turns": sum(one.span.turns for one in files),
+    }
 
 
 def _row(one: Detected) -> Json:

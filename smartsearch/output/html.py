@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -65,17 +64,11 @@ def _head(answer: Result) -> Markup:
     )
 
 
-@dataclass(frozen=True)
 class _Section:
     """A part of the page under a heading of its own; `key` is its id."""
 
-    key: str
-    title: str
-    parts: tuple[str, ...]
-
-
-def _section(key: str, title: str, *parts: str) -> _Section:
-    return _Section(key, title, parts)
+    def __init__(self, key: str, title: str, *parts: str) -> None:
+        self.key, self.title, self.parts = key, title, parts
 
 
 def _drawn(section: _Section) -> Markup:
@@ -120,7 +113,7 @@ def _footer() -> Markup:
 
 def _hits(answer: Result, around: Sequence[Nearby]) -> _Section:
     if not answer.hits:
-        return _section("answer", "Nothing was found", tag("p", "No turn answers the question."))
+        return _Section("answer", "Nothing was found", tag("p", "No turn answers the question."))
     ranges = _ranges(answer)
     at = {hit.index: hit.rank for hit in answer.hits if hit.index >= 0}
     shown = [
@@ -130,7 +123,7 @@ def _hits(answer: Result, around: Sequence[Nearby]) -> _Section:
     legend = [tag("mark", f"hop {hop}", class_=hop_class(hop)) for hop in hops]
     said = tag("p", "Words that found a turn: ", join(legend, " "), class_="legend") if legend else ""
     items = [tag("li", one) for one in shown]
-    return _section("answer", "Answer", said, tag("ol", *items, class_="hits"))
+    return _Section("answer", "Answer", said, tag("ol", *items, class_="hits"))
 
 
 def _hit(hit: Hit, around: Nearby, ranges: Mapping[str, Range], at: Mapping[int, int]) -> Markup:
@@ -242,7 +235,7 @@ def _explained(answer: Result, config: Config) -> _Section:
     ]
     if given:
         told += [tag("h3", "Settings other than the defaults"), tag("ul", *given)]
-    return _section("explained", "How it was found", *told)
+    return _Section("explained", "How it was found", *told)
 
 
 def _facts(one: Facts) -> Markup:
@@ -267,4 +260,4 @@ def _skipped(answer: Result) -> _Section | None:
     ]
     more = len(answer.skipped) - len(items)
     rest = tag("p", f"and {more:,} more", class_="quiet") if more else ""
-    return _section("skipped", "Left out", tag("p", "These could not be read:"), tag("ul", *items), rest)
+    return _Section("skipped", "Left out", tag("p", "These could not be read:"), tag("ul", *items), rest)

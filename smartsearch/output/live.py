@@ -5,12 +5,12 @@ A fragment is `(style, text)`, as prompt_toolkit takes it. The keys and the sear
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from smartsearch.output.plain import one_line, seen, where
+from smartsearch.output.marking import found
+from smartsearch.output.plain import clipped, one_line, seen, where
 from smartsearch.types import Hit, Turn
 
 Fragments = list[tuple[str, str]]
@@ -119,23 +119,18 @@ def _list(state: State, width: int, height: int) -> Iterator[Line]:
 
 def _around_match(text: str, hit: Hit, room: int) -> str:
     """The part of a long text around its first match that fits the room."""
-    found = _pattern(hit).search(text) if hit.terms else None
-    if len(text) > room and found and found.end() > room:
-        text = "…" + text[max(found.start() - _LEADING, 0) :]
-    return text if len(text) <= room else text[: max(room - 1, 0)] + "…"
-
-
-def _pattern(hit: Hit) -> re.Pattern[str]:
-    words = sorted({term.text for term in hit.terms if term.text}, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, words)) or r"(?!)", re.IGNORECASE)
+    places = found(text, hit.terms)
+    if len(text) > room and places and places[0][0][1] > room:
+        text = "…" + text[max(places[0][0][0] - _LEADING, 0) :]
+    return clipped(text, max(room, 1))
 
 
 def _marked(text: str, hit: Hit) -> Line:
     line: Line = []
     at = 0
-    for found in _pattern(hit).finditer(text):
-        line += [("", text[at : found.start()]), ("class:match", found[0])]
-        at = found.end()
+    for (first, last), _ in found(text, hit.terms):
+        line += [("", text[at:first]), ("class:match", text[first:last])]
+        at = last
     return [*line, ("", text[at:])]
 
 

@@ -153,12 +153,7 @@ def unanswered(of: Searched) -> record.Json:
     """The record when no turns were found, so that no model was asked."""
     return {
         **_HEAD,
-        "answer": "",
-        "finish": "",
-        "citations": [],
-        "unknown_citations": [],
-        "model": "",
-        "endpoint": "",
+        **{"answer": "", "finish": "", "citations": [], "unknown_citations": [], "model": "", "endpoint": ""},
         "usage": None,
         "sent": {"turns": 0, "words": 0, "files": 0, "tokens": 0},
         "result": record.result(of.answer, of.config, of.around or None),
@@ -167,20 +162,15 @@ def unanswered(of: Searched) -> record.Json:
 
 def _record(prompt: Prompt, reply: Reply, endpoint: Endpoint, cited: Cited, of: Searched) -> record.Json:
     """The record of an answer: `sent.tokens` is our estimate, `usage` the server's count."""
-    turns = prompt.turns
-    places = [{"n": n, **record.whole(turns[n - 1])} for n in cited.known]
+    turns, usage = prompt.turns, ("prompt_tokens", "completion_tokens", "estimated")
     return {
         **unanswered(of),
         "answer": reply.text,
         "finish": reply.finish,
-        "citations": places,
+        "citations": [{"n": n, **record.whole(turns[n - 1])} for n in cited.known],
         "unknown_citations": list(cited.unknown),
         "model": reply.model,
         "endpoint": endpoint.url,
-        "usage": {
-            "prompt_tokens": reply.prompt_tokens,
-            "completion_tokens": reply.completion_tokens,
-            "estimated": reply.estimated,
-        },
+        "usage": {name: getattr(reply, name) for name in usage},
         "sent": {"turns": len(turns), "words": prompt.words, "files": prompt.files, "tokens": prompt.tokens},
     }

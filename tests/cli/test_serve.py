@@ -25,6 +25,7 @@ import pytest
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.models import loading
+from smartsearch.runtime import frames
 from smartsearch.serve.warm import client, place, wire
 from smartsearch.types import STAGES
 from tests.cli.conftest import QUESTION, Ran, Run
@@ -210,10 +211,10 @@ def test_a_request_for_other_models_or_of_no_sense_is_refused(shared: str, chats
     for head in (b"", b'{"do": "ask"}', b"[" * 100_000, pickle.dumps([1])):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(where.socket))
-            wire.send(connection, head)
+            frames.send(connection.send, head)
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(where.socket))
-        wire.receive(connection, 1000)
+        frames.receive(connection.recv, 1000)
         connection.sendall(b"\xff" * 8)  # a frame of 2**64 - 1 bytes
         assert connection.recv(1) == b""
     assert ask(QUESTION)
@@ -344,7 +345,7 @@ def test_socket_and_folder_are_private(server: subprocess.Popen[bytes], runtime:
     assert [oct(path.stat().st_mode & 0o777) for path in paths] == ["0o700", "0o600", "0o600"]
 
 
-def fake_server(path: Path, *frames: bytes) -> threading.Thread:
+def fake_server(path: Path, *sent: bytes) -> threading.Thread:
     """What listens at `path` and answers one client with these frames."""
     listener = socket.socket(socket.AF_UNIX)
     path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -354,7 +355,7 @@ def fake_server(path: Path, *frames: bytes) -> threading.Thread:
     def serve() -> None:
         connection, _ = listener.accept()
         with listener, connection:
-            for number, frame in enumerate(frames):
+            for number, frame in enumerate(sent):
                 if number == 1:
                     wire.hear(connection, 1 << 20)
                 connection.sendall((b"" if frame[:3] == b"raw" else len(frame).to_bytes(8, "big")) + frame)
@@ -369,7 +370,7 @@ HELLO, YES = (json.dumps({"state": state, **VERSION}).encode() for state in ("re
 
 
 @pytest.mark.parametrize(
-    ("frames", "why"),
+    ("sent", "why"),
     [
         ([b'{"state": "ready", "protocol": 2, "version": "0.0.9"}'], "it is of version '0.0.9'"),
         ([b"no json"], "what it said makes no sense"),
@@ -382,8 +383,8 @@ HELLO, YES = (json.dumps({"state": state, **VERSION}).encode() for state in ("re
         ([HELLO, YES, b"[" * 100_000], "what it said makes no sense"),
     ],
 )
-def test_a_server_that_makes_no_sense(runtime: Path, run: Run, frames: list[bytes], why: str):
-    fake_server(spot().socket, *frames)
+def test_a_server_that_makes_no_sense(runtime: Path, run: Run, sent: list[bytes], why: str):
+    fake_server(spot().socket, *sent)
     ran = run("query", QUESTION, "--json")
     assert (ran.code, ran.record["degraded"][0][: len(COLD + why)]) == (0, COLD + why)
 

@@ -12,6 +12,7 @@ import pytest
 from smartsearch.ask.door import Found
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
+from smartsearch.runtime import frames
 from smartsearch.runtime.frames import BrokenOff
 from smartsearch.serve.warm import wire
 from smartsearch.serve.warm.wire import Failure, Request
@@ -67,7 +68,7 @@ def ends():
     ],
 )
 def test_a_message_comes_back_as_it_was(ends, message):
-    wire.send(ends[0], b"")
+    frames.send(ends[0].send, b"")
     wire.say(ends[0], message)
     told = wire.hear(ends[1], 1 << 20)
     assert told == message
@@ -98,17 +99,17 @@ class Runs:
     ],
 )
 def test_what_is_no_message_is_refused_and_nothing_of_it_runs(ends, data):
-    wire.send(ends[0], data)
+    frames.send(ends[0].send, data)
     with pytest.raises(ValueError, match=r"."):
         wire.hear(ends[1], 1 << 20)
 
 
 def test_a_frame_that_is_too_long_or_cut_is_broken_off(ends):
-    wire.send(ends[0], b"123")
+    frames.send(ends[0].send, b"123")
     with pytest.raises(BrokenOff, match="the limit is 2"):
-        wire.receive(ends[1], 2)
+        frames.receive(ends[1].recv, 2)
     ends[1].recv(3)
     ends[0].sendall(struct.pack(">Q", 1 << 62) + b"12")
     ends[0].close()
     with pytest.raises(BrokenOff, match="closed"):
-        wire.receive(ends[1], 1 << 63)
+        frames.receive(ends[1].recv, 1 << 63)

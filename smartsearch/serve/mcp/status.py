@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import smartsearch
 from smartsearch.config import Config
@@ -10,16 +10,10 @@ from smartsearch.output.record import dumps
 from smartsearch.runtime.work import resident_bytes
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply
-from smartsearch.serve.mcp.roots import Roots
 
-
-class Desk(Protocol):
-    """What is told of a Desk (desk.py)."""
-
-    state: Any
-    busy: bool
-    waiting: int
-    served: int
+if TYPE_CHECKING:
+    from smartsearch.serve.mcp.desk import Desk
+    from smartsearch.serve.mcp.roots import Roots
 
 
 def told(roots: Roots, config: Config, seconds: float, desk: Desk) -> Reply:

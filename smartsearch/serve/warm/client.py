@@ -19,6 +19,7 @@ import smartsearch
 from smartsearch.ask.door import Found
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError, UsageError
+from smartsearch.runtime import frames
 from smartsearch.serve.warm import place, wire
 from smartsearch.serve.warm.wire import Failure, Json, Request
 
@@ -155,7 +156,7 @@ def _asked(connection: socket.socket, request: Request, piped: bytes) -> Found:
     _expect("accepted", wire.hear(connection, wire.REQUEST_BYTES))
     connection.settimeout(SILENCE)
     if request.piped:
-        wire.send(connection, piped)
+        frames.send(connection.send, piped)
     told = wire.hear(connection, wire.ANSWER_BYTES)
     if isinstance(told, Found):
         return told

@@ -29,7 +29,7 @@ from smartsearch.ask.library import Library
 from smartsearch.config import MODELS, Config, check
 from smartsearch.errors import SmartsearchError
 from smartsearch.rank.meaning import read_ahead
-from smartsearch.runtime import ending
+from smartsearch.runtime import ending, frames
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.streams import end_after
 from smartsearch.runtime.work import INTERRUPT, Job, JobResult, Work, release, report, resident_bytes
@@ -264,7 +264,7 @@ class Server:
             self._say(connection, "refused", reason=f"it refused the question: {error}")
             return
         self._say(connection, "accepted")
-        piped = wire.receive(connection, wire.PIPED_BYTES) if request.piped else None
+        piped = frames.receive(connection.recv, wire.PIPED_BYTES) if request.piped else None
         told: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
 
         def tell(outcome: JobResult) -> None:
@@ -289,7 +289,7 @@ class Server:
             with contextlib.suppress(queue.Empty):
                 return told.get(timeout=wire.ALIVE_EVERY)
             self._work.alive(job)
-            wire.send(connection, b"")
+            frames.send(connection.send, b"")
 
     def _check(self, request: object) -> None:
         """Raise ValueError or ConfigError for anything but a question for these models."""

@@ -80,14 +80,9 @@ def _identity(path: str) -> Identity:
     return (found.st_dev, found.st_ino)
 
 
-def send(connection: socket.socket, data: bytes) -> None:
-    """Send one frame."""
-    frames.send(connection.send, data)
-
-
 def say(connection: socket.socket, message: Json | Request | Found | Failure) -> None:
     """Send a message: a dict as ASCII JSON, a record pickled."""
-    send(connection, packed(message))
+    frames.send(connection.send, packed(message))
 
 
 def packed(message: Json | Request | Found | Failure) -> bytes:
@@ -95,17 +90,12 @@ def packed(message: Json | Request | Found | Failure) -> bytes:
     return json.dumps(message).encode() if isinstance(message, dict) else pickle.dumps(message)
 
 
-def receive(connection: socket.socket, limit: int) -> bytes:
-    """The next frame. Raises BrokenOff, also for one of more than `limit` bytes, and OSError."""
-    return frames.receive(connection.recv, limit)
-
-
 def hear(connection: socket.socket, limit: int) -> Any:
     """The next frame that is not a sign of life, as an object or a record.
 
-    Raises ValueError for one that is neither, and as `receive`.
+    Raises ValueError for one that is neither, BrokenOff for one of more than `limit` bytes, and OSError.
     """
-    while not (data := receive(connection, limit)):
+    while not (data := frames.receive(connection.recv, limit)):
         pass
     return unpacked(data)
 

@@ -153,21 +153,8 @@ _CODE_BEHIND = re.compile(
     r"|\s(?:to|as)\s(?:(?:your|the|a)\s)?(?:verify|confirm|log[- ]?in|sign[- ]?in|verification|authenticat)"
 )
 _CODE_HINTS = (
-    *(
-        "2fa",
-        "mfa",
-        "code",
-        "código",
-        "codice",
-        "otp",
-        "tan",
-        "код",
-        "one-time p",
-        "one time p",
-        "temporary p",
-        "combination",
-        "to log",
-    ),
+    *("2fa", "mfa", "code", "código", "codice", "otp", "tan", "код", "one-time p", "one time p"),
+    *("temporary p", "combination", "to log"),
     *("to verify", "to confirm", "to sign", "as your", "验证码", "驗證碼", "認証", "인증"),
 )
 _PIN_HINTS = ("pin", "cvv", "cvc", "puk", "geheimzahl", "暗証番号")
