@@ -103,7 +103,12 @@ def answer(
     )
     if ask.show_prompt and config.llm:
         raise UsageError("--show-prompt sends nothing, and --llm does", hint="leave out one of them")
-    endpoint = None if ask.show_prompt else _endpoint(ask, config, yes=agreed.yes)
+    hint = "; --show-prompt prints what would be sent, without any"
+    endpoint = (
+        None
+        if ask.show_prompt
+        else consent.endpoint(config, yes=agreed.yes, model=ask.model or "", hint=hint)
+    )
     view = View("json" if ask.json else "text", ask.around, ask.around, quiet=progress.quiet)
     answer = searched(question, paths, config, filters, view, progress)
     found, around = answer.result, answer.around
@@ -129,11 +134,6 @@ def answer(
     if not progress.quiet:
         show.complain(found, paths or ())
     return ExitCode.FOUND if found.hits else ExitCode.NOTHING
-
-
-def _endpoint(ask: AnswerOptions, config: Config, *, yes: bool) -> Endpoint:
-    hint = "; --show-prompt prints what would be sent, without any"
-    return consent.endpoint(config, yes=yes, model=ask.model or "", hint=hint)
 
 
 def _tell(asked: Prompt, endpoint: Endpoint, config: Config, *, yes: bool) -> None:

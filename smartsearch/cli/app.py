@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from inspect import cleandoc
 from itertools import takewhile
-from typing import Annotated, Any, NamedTuple, NoReturn
+from types import ModuleType
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -30,79 +31,32 @@ REFUSED = typer.BadParameter.__mro__[1]
 """click's UsageError: newer Typer carries its own copy of click, older Typer imports click's."""
 
 
-class Command(NamedTuple):
-    """Where a command is, by module and name, and the first line of its help."""
-
-    module: str
-    name: str
-    summary: str
-
-
 COMMANDS = {
-    "query": Command("search", "query", "Print the turns that answer QUESTION, best first."),
-    "show": Command("show", "show", "Open turns in their conversation, by the places that query prints."),
-    "live": Command(
-        "live", "live", "Ask one question after another: hits as you type, Enter opens one in its chat."
-    ),
-    "answer": Command(
-        "answer",
-        "answer",
-        "Let a language model answer QUESTION from the turns that are found, and cite them.",
-    ),
-    "batch": Command(
-        "search",
-        "batch_command",
-        "Answer many questions: a line each in, a JSON result each out, in the same order; or a run folder.",
-    ),
-    "bench": Command(
-        "bench",
-        "bench",
-        "Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.",
-    ),
-    "mcp": Command(
-        "mcp", "mcp", "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol."
-    ),
-    "setup": Command(
-        "setup",
-        "setup",
-        "Give the coding agents on this machine a memory: the MCP server over their own sessions.",
-    ),
-    "formats": Command(
-        "formats",
-        "formats",
-        "List the transcript formats that are understood; --input-format takes their names.",
-    ),
-    "schema": Command("schema", "schema", "Print the JSON Schema of a reply."),
-    "index": Command(
-        "index",
-        "index",
-        "Make or update an index of each PATH: `query` uses it where there is more than 24 MiB.",
-    ),
-    "serve": Command(
-        "serve",
-        "serve",
-        "Keep the models in memory and answer for `query`, until no question comes any more.",
-    ),
-    "doctor": Command(
-        "doctor",
-        "doctor",
-        "Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.",
-    ),
-    "config": Command("config", "config", "Show the settings and where each value came from."),
-    "train": Command(
-        "train",
-        "train",
-        "Adapt the rankers to your own chats: no labels, no network, about half an hour of CPU.",
-    ),
-    "models": Command("models", "models", "List, fetch and check the models that the profiles use."),
-    "cache": Command(
-        "cache", "cache", "Show, fill or clear the vectors of turns that are kept for the next questions."
-    ),
-    "memory": Command("memory", "memory", "Build, show or remove what a system keeps of your chats."),
-    "qrranker": Command(
-        "qrranker", "qrranker", "Fetch a language model for --system qrranker, and find its heads."
-    ),
+    "query": "Print the turns that answer QUESTION, best first.",
+    "show": "Open turns in their conversation, by the places that query prints.",
+    "live": "Ask one question after another: hits as you type, Enter opens one in its chat.",
+    "answer": "Let a language model answer QUESTION from the turns that are found, and cite them.",
+    "batch": "Answer many questions: a line each in, a JSON result each out, in the same order; "
+    "or a run folder.",
+    "bench": "Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.",
+    "mcp": "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol.",
+    "setup": "Give the coding agents on this machine a memory: the MCP server over their own sessions.",
+    "formats": "List the transcript formats that are understood; --input-format takes their names.",
+    "schema": "Print the JSON Schema of a reply.",
+    "index": "Make or update an index of each PATH: `query` uses it where there is more than 24 MiB.",
+    "serve": "Keep the models in memory and answer for `query`, until no question comes any more.",
+    "doctor": "Check install, settings, models, cache, indexes, warm process and terminal, "
+    "and say what to do.",
+    "config": "Show the settings and where each value came from.",
+    "train": "Adapt the rankers to your own chats: no labels, no network, about half an hour of CPU.",
+    "models": "List, fetch and check the models that the profiles use.",
+    "cache": "Show, fill or clear the vectors of turns that are kept for the next questions.",
+    "memory": "Build, show or remove what a system keeps of your chats.",
+    "qrranker": "Fetch a language model for --system qrranker, and find its heads.",
 }
+"""The commands, each with the first line of its help."""
+PLACES = {"query": ("search", "query"), "batch": ("search", "batch_command")}
+"""The module and the name of those that are not in a module of their name."""
 UPKEEP = ("train", "models", "cache", "memory", "qrranker")
 """Commands that `--help` lists apart: upkeep, and what belongs to one system."""
 
@@ -133,7 +87,7 @@ def application(arguments: Sequence[str], *, whole: bool = False) -> typer.Typer
             _add(app, name, short=short)
         else:
             panel = "Upkeep, and other systems" if name in UPKEEP else None
-            app.command(name, help=COMMANDS[name].summary, rich_help_panel=panel)(_no_command)
+            app.command(name, help=COMMANDS[name], rich_help_panel=panel)(_no_command)
     if not short:
         _show_brackets(app)
     return app
@@ -150,9 +104,7 @@ def _show_brackets(app: typer.Typer) -> None:
 
 
 def _add(app: typer.Typer, name: str, *, short: bool) -> None:
-    known = COMMANDS[name]
-    module = import_module(f"smartsearch.cli.{known.module}")
-    command: Any = getattr(module, known.name)
+    module, command = _imported(name)
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=name)
     else:
@@ -167,10 +119,16 @@ def _add(app: typer.Typer, name: str, *, short: bool) -> None:
         app.command(name, epilog=examples or None)(takes_records(command, short=short))
 
 
+def _imported(name: str) -> tuple[ModuleType, Any]:
+    """The module of a command, and the command."""
+    module, inside = PLACES.get(name, (name, name))
+    found = import_module(f"smartsearch.cli.{module}")
+    return found, getattr(found, inside)
+
+
 def _below(name: str) -> list[str]:
     """The commands below a command, by name."""
-    known = COMMANDS[name]
-    command: Any = getattr(import_module(f"smartsearch.cli.{known.module}"), known.name)
+    _, command = _imported(name)
     below = command.registered_commands if isinstance(command, typer.Typer) else []
     return [one.name or getattr(one.callback, "__name__", "").replace("_", "-") for one in below]
 

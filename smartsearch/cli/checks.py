@@ -241,7 +241,12 @@ def _indexes() -> Iterator[Finding]:
     for one in held:
         said = f"{one.path}: {one.files:,} files, {one.turns:,} turns, {one.bytes / 1e6:,.1f} MB, {one.state}"
         if not Path(one.path).exists():
-            yield Finding("index", "warning", f"{said}; the transcripts are gone", _removing(one.path))
+            yield Finding(
+                "index",
+                "warning",
+                f"{said}; the transcripts are gone",
+                f"smartsearch index --remove {one.path}",
+            )
         elif one.state != "ready":
             yield Finding("index", "warning", said, f"smartsearch index {one.path}")
         else:
@@ -251,10 +256,6 @@ def _indexes() -> Iterator[Finding]:
     if not _has_trigrams():
         said = f"SQLite {sqlite3.sqlite_version} has no trigrams: `smartsearch index` cannot work"
         yield Finding("index", "note", said, "SQLite 3.34 or later")
-
-
-def _removing(path: str) -> str:
-    return f"smartsearch index --remove {path}"
 
 
 def _has_trigrams() -> bool:

@@ -179,11 +179,8 @@ def _meant(text: str, options: ShowOptions, gathered: _Gathered) -> Iterator[tup
         yield from ((str(place), place) for place in _piped(options.hit, gathered))
         return
     for one in resolved([text]):
-        yield one, _numbered(int(one), options) if _is_number(one) else _placed(one)
-
-
-def _is_number(text: str) -> bool:
-    return text.isdecimal() and len(text) < 6 and not os.path.lexists(text)
+        numbered = one.isdecimal() and len(one) < 6 and not os.path.lexists(one)
+        yield one, _numbered(int(one), options) if numbered else _placed(one)
 
 
 def _numbered(number: int, options: ShowOptions) -> Place:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from smartsearch import __version__
 from smartsearch.cli.options import DATA, OUTPUT, RUN, FilterOptions, Paths, ProgressOptions, option, setting
-from smartsearch.config import Config
+from smartsearch.config import Config, build
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import show, stream
 from smartsearch.output.plain import clipped, one_line
-from smartsearch.output.record import SCHEMA_VERSION
+from smartsearch.output.record import HEAD, SCHEMA_VERSION
 from smartsearch.runtime import extras
 
 if TYPE_CHECKING:
-    from smartsearch.training.adapt import Outcome, Stage, Wish
+    from smartsearch.training.adapt import Outcome
     from smartsearch.training.sources_own import Own
     from smartsearch.types import Turn
 
@@ -89,7 +89,10 @@ def train(
         return _dry_run(own, wanted.json)
     sources_own.check(own)
     _talk_of(own)
-    outcome = adapt.adapt(own, _wish(wanted), _stages(progress.progress == "auto"))
+    cores = build({"threads": wanted.threads}).cores
+    wish = adapt.Wish(wanted.name, wanted.minutes, cores, wanted.seed, wanted.overwrite)
+    shown = partial(stream.progress, wanted=progress.progress == "auto")
+    outcome = adapt.adapt(own, wish, lambda title, total: shown(total, title=title))
     _print(outcome, wanted.json)
     return ExitCode.FOUND if outcome.usable else ExitCode.NOTHING
 
@@ -107,18 +110,6 @@ def _turns(filters: FilterOptions, paths: Sequence[str] | None) -> tuple[Turn, .
     for text in (*chosen.warnings, *(f"left out: {s.path}: {s.reason}" for s in corpus.skipped)):
         stream.warn(text)
     return tuple(chosen.turns)
-
-
-def _wish(wanted: TrainOptions) -> Wish:
-    from smartsearch.config import build
-    from smartsearch.training.adapt import Wish
-
-    cores = build({"threads": wanted.threads}).cores
-    return Wish(wanted.name, wanted.minutes, cores, wanted.seed, wanted.overwrite)
-
-
-def _stages(wanted: bool) -> Stage:
-    return lambda title, total: stream.progress(total, wanted=wanted, title=title)
 
 
 def _talk_of(own: Own) -> None:
@@ -143,8 +134,7 @@ def _dry_run(own: Own, as_json: bool) -> int:
         warnings.append(f"too little to train on: {error.message}")
     if as_json:
         counts = {"turns": own.turns, "trained": train, "held_out": measure}
-        head = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}
-        stream.write_json({**head, "counts": counts, "questions": rows, "warnings": warnings})
+        stream.write_json({**HEAD, "counts": counts, "questions": rows, "warnings": warnings})
     else:
         short = [{**row, "turn": clipped(one_line(row["turn"]), 100)} for row in rows]
         show.table("questions", short, as_json=False)

@@ -7,16 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from smartsearch import __version__
 from smartsearch.output import plain, record
-from smartsearch.output.plain import (
-    counted,
-    header,
-    one_line,
-    shown_path,
-    turn_line,
-    where,
-)
+from smartsearch.output.plain import counted, header, one_line, shown_path, turn_line, where
 from smartsearch.output.record import Json
 
 if TYPE_CHECKING:
@@ -108,35 +100,23 @@ def context(opened: Opened) -> Iterator[str]:
 def result(opened: Opened) -> Json:
     """The record of schema version 1."""
     return {
-        "schema_version": record.SCHEMA_VERSION,
-        "tool_version": __version__,
+        **record.HEAD,
         "places": [
-            {
-                "place": place,
-                "excerpts": [
-                    {
-                        "turns": [
-                            {"asked": asked, **record.whole(turn)}
-                            for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True)
-                        ]
-                    }
-                    for excerpt in found
-                ],
-            }
+            {"place": place, "excerpts": [{"turns": _turns(excerpt)} for excerpt in found]}
             for place, found in opened.places
         ],
         "conversations": [_conversation(conversation) for conversation in opened.conversations],
         "missing": [
-            {
-                "place": lost.place,
-                "reason": lost.reason,
-                "nearest": None if lost.nearest is None else record.place(lost.nearest),
-            }
-            for lost in opened.missing
+            {**vars(lost), "nearest": lost.nearest and record.place(lost.nearest)} for lost in opened.missing
         ],
         "skipped": list(map(vars, opened.skipped)),
         "warnings": list(opened.warnings),
     }
+
+
+def _turns(excerpt: Excerpt) -> list[Json]:
+    marked = zip(excerpt.turns, excerpt.asked, strict=True)
+    return [{"asked": asked, **record.whole(turn)} for turn, asked in marked]
 
 
 def _conversation(one: Conversation) -> Json:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from smartsearch.types import Answered, Budget, Hit, HopTrace, Nearby, Result, Scores, Term, Turn
 
 SCHEMA_VERSION = 1
+HEAD = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}
+"""What most replies begin with."""
 DROPS = ("top_k", "tau", "budget")
 
 Json = dict[str, Any]
@@ -31,8 +33,7 @@ def result(
 
     trace = answer.trace
     record: Json = {
-        "schema_version": SCHEMA_VERSION,
-        "tool_version": __version__,
+        **HEAD,
         "query": answer.query,
         **({"filters": answer.filters} if answer.filters else {}),
         "system": answer.system,

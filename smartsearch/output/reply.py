@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smartsearch import __version__
 from smartsearch.llm import rough_tokens
 from smartsearch.output import masking, record, stream
 from smartsearch.output.plain import clipped, one_line, safe, where
@@ -119,17 +118,14 @@ def answered(
     if as_json:
         stream.write_json(_record(prompt, reply, endpoint, found, of))
     elif found.known:
-        stream.write(["", *(f"[{n}] {_cited_line(prompt.turns[n - 1])}" for n in found.known)])
+        cited = ((n, prompt.turns[n - 1]) for n in found.known)
+        lines = (f"[{n}] {where(turn)}:{clipped(one_line(turn.rendered), SHOWN)}" for n, turn in cited)
+        stream.write(["", *lines])
     if found.unknown:
         numbers = ", ".join(f"[{n}]" for n in found.unknown)
         stream.warn(f"the reply cites {numbers}: no turn that was sent has that number")
     elif not found.known:
         stream.warn("the reply cites no turn")
-
-
-def _cited_line(turn: Turn) -> str:
-    said = one_line(turn.rendered)
-    return f"{where(turn)}:{clipped(said, SHOWN)}"
 
 
 def show_prompt(prompt: Prompt, *, as_json: bool) -> None:
@@ -139,20 +135,17 @@ def show_prompt(prompt: Prompt, *, as_json: bool) -> None:
         return
     stream.write_json(
         {
-            **_HEAD,
+            **record.HEAD,
             "messages": [dict(message) for message in prompt.messages],
             "turns": [{"n": n, **record.place(turn)} for n, turn in enumerate(prompt.turns, start=1)],
         }
     )
 
 
-_HEAD = {"schema_version": record.SCHEMA_VERSION, "tool_version": __version__}
-
-
 def unanswered(of: Searched) -> record.Json:
     """The record when no turns were found, so that no model was asked."""
     return {
-        **_HEAD,
+        **record.HEAD,
         **{"answer": "", "finish": "", "citations": [], "unknown_citations": [], "model": "", "endpoint": ""},
         "usage": None,
         "sent": {"turns": 0, "words": 0, "files": 0, "tokens": 0},

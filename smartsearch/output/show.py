@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -95,20 +95,9 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     return numbered
 
 
-def _json(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
-    stream.write_json(record.result(answer, config, around, explain=view.explain))
-
-
 def _jsonl(answer: Result, around: Sequence[Nearby], _config: Config, _view: View) -> None:
-    stream.write_lines(record.hit(hit, around[n] if around else None) for n, hit in enumerate(answer.hits))
-
-
-def _markdown(answer: Result, around: Sequence[Nearby], _config: Config, _view: View) -> None:
-    stream.write(plain.markdown(answer, around))
-
-
-def _context(answer: Result, around: Sequence[Nearby], config: Config, _view: View) -> None:
-    stream.write(block(answer, around, config))
+    rows = (record.hit(hit, around[n] if around else None) for n, hit in enumerate(answer.hits))
+    stream.write((record.dumps(masking.shown(row)) for row in rows), masked=True)
 
 
 def block(answer: Result, around: Sequence[Nearby], config: Config) -> Iterator[str]:
@@ -215,12 +204,14 @@ def _screen(answer: Result, around: Sequence[Nearby], view: View) -> list[Hit]:
     return [block.best for block in every]
 
 
-FORMATS = {
+FORMATS: dict[str, Callable[[Result, Sequence[Nearby], Config, View], None]] = {
     "text": _text,
-    "json": _json,
+    "json": lambda answer, around, config, view: stream.write_json(
+        record.result(answer, config, around, explain=view.explain)
+    ),
     "jsonl": _jsonl,
-    "md": _markdown,
-    "context": _context,
+    "md": lambda answer, around, _config, _view: stream.write(plain.markdown(answer, around)),
+    "context": lambda answer, around, config, _view: stream.write(block(answer, around, config)),
     "html": _html,
 }
 """The printer of each format of `--format`. A new format is a line here."""

@@ -61,11 +61,6 @@ def write_json(value: record.Json) -> None:
     write([record.dumps(masking.shown(value), indent=sys.stdout.isatty())], masked=True)
 
 
-def write_lines(values: Iterable[record.Json]) -> None:
-    """Print records, one per line."""
-    write((record.dumps(masking.shown(value)) for value in values), masked=True)
-
-
 def finish() -> None:
     """Flush what is left; a reader that has gone is no error, here or at the interpreter's own flush."""
     for stream in (sys.stdout, sys.stderr):
