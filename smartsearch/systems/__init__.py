@@ -1,4 +1,7 @@
-"""The memory systems, by name. A new one is a module with `CARDS` and `load`, and a line here."""
+"""The memory systems, by name. A new one is a module with `CARDS` and `load`, and a line here.
+
+A folder may have its `load` in its `search.py`, which is imported only then.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +23,12 @@ if TYPE_CHECKING:
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.base import Asking, Card, Memory, System
 
+_PLAIN = "smartsearch.systems.baselines"
 SYSTEMS = {
     "smartsearch": "smartsearch.systems.smartsearch",
     "fixed": "smartsearch.systems.fixed",
-    **dict.fromkeys(
-        (
-            *("bm25", "bm25_neighbours", "bm25_date", "minilm", "minilm_date", "bm25_minilm_rrf"),
-            *("grep", "full_context"),
-        ),
-        "smartsearch.systems.baselines",
-    ),
+    **dict.fromkeys(("bm25", "bm25_neighbours", "bm25_date", "minilm", "minilm_date"), _PLAIN),
+    **dict.fromkeys(("bm25_minilm_rrf", "grep", "full_context"), _PLAIN),
     "xmemory": "smartsearch.systems.xmemory",
     "qrmem": "smartsearch.systems.qrmem",
     "qrranker": "smartsearch.systems.qrranker",
@@ -83,7 +82,10 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     check(config)
     for extra in card(config.system).extras:
         extras.require(extra, f"--system {config.system}")
-    return cast("System", _module(config.system).load(config, tools))
+    module = _module(config.system)
+    if not hasattr(module, "load"):
+        module = import_module(f"{module.__name__}.search")
+    return cast("System", module.load(config, tools))
 
 
 def answer(system: System, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:

@@ -1,8 +1,8 @@
 """What a memory system is: it may prepare transcripts, and it finds the turns that answer a question.
 
 A system is a module, and a line in the table of `smartsearch/systems/__init__.py`. The module has `CARDS`, by
-name what its systems are, and `load(config, tools)`, where `tools` loads SmartSearch's models; it may have
-`shown(config)`, the name in tables where the card does not tell it.
+name what its systems are, and itself or in its `search.py` `load(config, tools)`, where `tools` loads
+SmartSearch's models; it may have `shown(config)`, the name in tables where the card does not tell it.
 Then `--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `bench`.
 """
 

@@ -8,33 +8,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from smartsearch.errors import CacheError
 from smartsearch.runtime import private
 
-_SCHEMA = """create table if not exists notes (
-    kind text not null, key text not null, value text not null, source text not null,
-    primary key (kind, key)) without rowid"""
-
-
-@contextmanager
-def alone_in(folder: Path | None, name: str) -> Iterator[Path | None]:
-    """The file `name` of a system's folder, `name` ending in `.sqlite`; None without a folder.
-
-    No other process has it, and older files go: one of other settings could quote what was deleted since.
-    """
-    if folder is None:
-        yield None
-        return
-    with private.alone(folder, wait=True):
-        for path in folder.glob("*.sqlite*"):
-            if path.name.removesuffix("-wal").removesuffix("-shm") != name:  # these two are SQLite's
-                path.unlink(missing_ok=True)
-        yield folder / name
+N = TypeVar("N", bound="Notes")
 
 
 @dataclass(frozen=True)
@@ -48,7 +30,33 @@ class Note:
 class Notes:
     """Notes by kind and by the key of what they were made of. Without a path they are in memory."""
 
-    schema = _SCHEMA
+    schema = """create table if not exists notes (
+    kind text not null, key text not null, value text not null, source text not null,
+    primary key (kind, key)) without rowid"""
+
+    @classmethod
+    @contextmanager
+    def alone(cls: type[N], folder: Path | None, fingerprint: str) -> Iterator[N]:
+        """Those of a memory in a system's folder, if any, to be added to.
+
+        No other process has them, and older files go: one of other settings could quote what was deleted.
+        """
+        path = folder / f"{fingerprint}.sqlite" if folder else None
+        with ExitStack() as leaving:
+            if folder and path:
+                leaving.enter_context(private.alone(folder, wait=True))
+                for other in folder.glob("*.sqlite*"):
+                    if other.name.removesuffix("-wal").removesuffix("-shm") != path.name:  # SQLite's two
+                        other.unlink(missing_ok=True)
+            yield leaving.enter_context(closing(cls(path)))
+
+    @classmethod
+    @contextmanager
+    def held(cls: type[N], folder: Path | None, fingerprint: str) -> Iterator[N]:
+        """Those of a memory as it is, none where it was not made."""
+        path = folder / f"{fingerprint}.sqlite" if folder else None
+        with closing(cls(path if path and path.exists() else None)) as notes:
+            yield notes
 
     def __init__(self, path: Path | None) -> None:
         """Open or make the file. Raises CacheError where that cannot be."""

@@ -68,8 +68,12 @@ class Role(Generic[T]):
 
 
 def quoted(data: Mapping[str, Any], indent: int | None = None) -> str:
-    """What a request is about, as one JSON object, so that nothing in it can end its quotation."""
-    return json.dumps(data, ensure_ascii=False, indent=indent)
+    """What a request is about, as one JSON object, so that nothing in it can end its quotation.
+
+    What is empty is left out.
+    """
+    given = {name: value for name, value in data.items() if value}
+    return json.dumps(given, ensure_ascii=False, indent=indent)
 
 
 def identity(asker: Asker, roles: Iterable[Role[Any]]) -> list[str]:

@@ -11,7 +11,7 @@ from smartsearch.config import Config
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems import memorag
 from smartsearch.systems.base import quietly
-from smartsearch.systems.memorag import notes
+from smartsearch.systems.memorag import notes, search
 from smartsearch.systems.memorag.notes import MOST, NOTHING, Clues, Memory
 from smartsearch.systems.memorag.search import System, clue_terms
 from smartsearch.types import Corpus
@@ -135,7 +135,7 @@ def test_a_verb_of_a_clue_weighs_little(parser):
 
 def test_the_reader_is_given_turns_and_no_clue(run, chats, monkeypatch):
     clues = drafted("the zebra of Oscar", draft="Oscar is a zebra")
-    monkeypatch.setattr(memorag, "load", lambda config, tools: made(clues)[0])
+    monkeypatch.setattr(search, "load", lambda config, tools: made(clues)[0])
     told = run("answer", "What is the dog called?", "chat.txt", "--system", "memorag", "--show-prompt").out
     assert "Oscar" in told
     assert "zebra" not in told

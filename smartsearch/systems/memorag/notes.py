@@ -13,9 +13,8 @@ from typing import Any, Literal
 from smartsearch.config import Config
 from smartsearch.errors import InputError
 from smartsearch.llm import Asker, LLMError, rough_tokens
-from smartsearch.systems import kept
 from smartsearch.systems.base import Plan, Progress
-from smartsearch.systems.kept import Note
+from smartsearch.systems.kept import Note, Notes
 from smartsearch.systems.memorag.settings import set_in
 from smartsearch.systems.pieces import digest, segmented
 from smartsearch.systems.roles import Role, Shape, foretold, in_turn, quoted
@@ -126,9 +125,7 @@ def clues(memory: Memory, question: str, asker: Asker) -> tuple[Clues, str]:
         return NOTHING, f"the language model gave no clues ({error.message})"
 
 
-def gist(
-    turns: Sequence[Turn], store: kept.Notes, asker: Asker, config: Config, progress: Progress
-) -> Memory:
+def gist(turns: Sequence[Turn], store: Notes, asker: Asker, config: Config, progress: Progress) -> Memory:
     """Notes of all pieces of the chats, and notes of notes until they fit the context.
 
     A piece whose note fails stands with its first words in its place, and is not kept.
@@ -163,7 +160,7 @@ def long(turns: Sequence[Turn], asker: Asker, config: Config) -> Memory:
     return Memory(text, f"all the chats in the context of {asker.endpoint.model}")
 
 
-def plan(turns: Sequence[Turn], store: kept.Notes, config: Config) -> tuple[Plan, Plan]:
+def plan(turns: Sequence[Turn], store: Notes, config: Config) -> tuple[Plan, Plan]:
     """What making the notes would send, and what a question would."""
     pieces, held = _pieces(turns), store.notes(KIND)
     lacking = [text for text in pieces if digest(text) not in held]
@@ -199,25 +196,18 @@ def _groups(notes: Sequence[str]) -> list[str]:
 
 
 def _noted(
-    pieces: Sequence[str], store: kept.Notes, asker: Asker, config: Config, progress: Progress
+    pieces: Sequence[str], store: Notes, asker: Asker, config: Config, progress: Progress
 ) -> list[str]:
     """The note of each piece, as far as they are not held asked for, several at a time."""
-    held = store.notes(KIND)
-    jobs = {
-        digest(text): partial(_note, asker, text, _words(text, config))
-        for text in pieces
-        if digest(text) not in held
-    }
+    ratio, held = set_in(config).memorag_ratio, store.notes(KIND)
+    words = {text: max(len(text.split()) // ratio, 20) for text in pieces}
+    lacking = {text: most for text, most in words.items() if digest(text) not in held}
+    jobs = {digest(text): partial(_note, asker, text, most) for text, most in lacking.items()}
     for replies in in_turn(asker, jobs, AT_ONCE, progress):
         store.note(KIND, {key: Note(reply) for key, reply in replies.items() if isinstance(reply, str)})
     held = store.notes(KIND)
     found = ((text, held.get(digest(text))) for text in pieces)
-    return [note.value if note else " ".join(text.split()[: _words(text, config)]) for text, note in found]
-
-
-def _words(text: str, config: Config) -> int:
-    """Words of the note of a text."""
-    return max(len(text.split()) // set_in(config).memorag_ratio, 20)
+    return [note.value if note else " ".join(text.split()[: words[text]]) for text, note in found]
 
 
 def _note(asker: Asker, text: str, words: int) -> str:

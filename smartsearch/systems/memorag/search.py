@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from smartsearch.config import Config
+from smartsearch.errors import ConfigError
 from smartsearch.llm import Asker, rough_tokens
 from smartsearch.models.tools import Tools
 from smartsearch.rank.fusion import order, rrf
@@ -19,8 +19,8 @@ from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, me
 from smartsearch.retrieve.hops import Evidence
 from smartsearch.systems import base
 from smartsearch.systems.base import Card, Clock, Plan, Progress, Ranked
-from smartsearch.systems.kept import Notes, alone_in
-from smartsearch.systems.memorag import notes
+from smartsearch.systems.kept import Notes
+from smartsearch.systems.memorag import CARD, notes
 from smartsearch.systems.memorag.notes import Clues, Memory
 from smartsearch.systems.memorag.settings import set_in
 from smartsearch.systems.pieces import digest
@@ -51,20 +51,18 @@ class System:
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> base.Memory:
         """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
         turns = corpus.corpus.turns
-        with alone_in(folder, self._name) as path:
-            if self._long:
+        with Notes.alone(folder, self.fingerprint) as store:
+            if set_in(self.config).memorag == "long":
                 return notes.long(turns, self.asker, self.config)
-            with closing(Notes(path)) as store:
-                return notes.gist(turns, store, self.asker, self.config, progress)
+            return notes.gist(turns, store, self.asker, self.config, progress)
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """What `prepare` would send, and what a question would."""
         turns = corpus.corpus.turns
-        if self._long:
+        if set_in(self.config).memorag == "long":
             text = notes.long(turns, self.asker, self.config).text
             return Plan(), foretold([(notes.CLUES, 1, rough_tokens(text))])
-        path = folder / self._name if folder else None
-        with closing(Notes(path if path and path.exists() else None)) as store:
+        with Notes.held(folder, self.fingerprint) as store:
             return notes.plan(turns, store, self.config)
 
     def search(self, question: str, corpus: Haystack, memory: base.Memory, config: Config) -> Ranked:
@@ -78,10 +76,9 @@ class System:
             clues, fault = notes.clues(memory, question, self.asker)
         way = set_in(config).memorag_clues
         only = way != "with" and bool(clues.texts)
-        find = alone if only else beside
-        result = find(question, clues, corpus, config, self.tools)
-        spent = result.trace.timing_ms
-        spent = spent | {"parse": spent.get("parse", 0.0) + clock.spent["parse"]}
+        result = (alone if only else beside)(question, clues, corpus, config, self.tools)
+        spent = {**result.trace.timing_ms}
+        spent["parse"] = spent.get("parse", 0.0) + clock.spent["parse"]
         fault = fault or ("" if clues.texts or way == "with" else "the memory had no clue")
         noted = [f"{fault}: the question alone was searched"] if fault else []
         own = {
@@ -98,22 +95,15 @@ class System:
         trace = replace(result.trace, timing_ms=spent, degraded=(*result.trace.degraded, *noted), own=own)
         return replace(result, trace=trace, confidence=None, weak=False)
 
-    @property
-    def _long(self) -> bool:
-        return set_in(self.config).memorag == "long"
 
-    @property
-    def _name(self) -> str:
-        return f"{self.fingerprint}.sqlite"
-
-
-def opened(card: Card, config: Config, tools: Tools) -> System:
-    """MemoRAG with these models and the config's language model. Raises LLMError."""
+def load(config: Config, tools: Callable[[Config], Tools]) -> System:
+    """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError, ModelError."""
     model, own = base.asker(config), set_in(config)
-    assert model is not None
+    if model is None:
+        raise ConfigError("--system memorag asks a language model for its memory", hint="add --llm")
     settings = [own.memorag, own.memorag_ratio, own.memorag_context, *identity(model, notes.ROLES)]
     fingerprint = digest(json.dumps([*settings, config.redact, 2]), 8)
-    return System(card, tools, config, fingerprint, model)
+    return System(CARD, tools(config), config, fingerprint, model)
 
 
 def clue_terms(clue: str, known: Container[str], parser: Parser, config: Config) -> tuple[Term, ...]:
@@ -177,11 +167,11 @@ def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools
         replace(best[index], rank=rank, scores=replace(best[index].scores, rrf=fused[index]))
         for rank, index in enumerate(order(fused), start=1)
     ]
-    steps = [
-        replace(step, kind=step.kind if n else STEP, terms=tuple(_of(clue, step.terms)))
-        for clue, result in zip(asked, results, strict=True)
-        for n, step in enumerate(result.trace.hops)
-    ]
+    steps = []
+    for clue, result in zip(asked, results, strict=True):
+        for n, step in enumerate(result.trace.hops):
+            terms = (replace(term, source=term.source or clue) for term in step.terms)
+            steps.append(replace(step, kind=step.kind if n else STEP, terms=tuple(terms)))
     timing: Counter[str] = Counter()
     for result in results:
         timing.update(result.trace.timing_ms)
@@ -194,7 +184,3 @@ def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools
         absent=(),
     )
     return Ranked(hits, trace, config.profile)
-
-
-def _of(clue: str, terms: Iterable[Term]) -> Iterator[Term]:
-    return (replace(term, source=term.source or clue) for term in terms)

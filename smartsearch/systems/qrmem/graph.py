@@ -28,50 +28,37 @@ class Fact:
     written: bool = False
 
 
-@dataclass(frozen=True)
-class Entity:
-    """A node: its canonical name, the mentions that mean it, and the segments it stands in."""
-
-    name: str
-    mentions: frozenset[str]
-    segments: frozenset[int]
-
-
-@dataclass(frozen=True)
-class Edge:
-    """Two entities by name, and the facts that mention both: parallel relations are one edge."""
-
-    ends: tuple[str, str]
-    facts: tuple[int, ...]
+Ends = tuple[str, str]
+"""Two entities by name."""
 
 
 @dataclass(frozen=True)
 class EntityGraph:
-    """Entities by name, edges by their ends, and the facts that both are made of.
+    """The segments that each entity stands in, by its name, and the facts that mention both ends of an edge.
 
+    Parallel relations are one edge.
     `known` leads from the key of a mention (`key`) to the name it means.
     """
 
     facts: tuple[Fact, ...]
-    entities: Mapping[str, Entity]
-    edges: tuple[Edge, ...]
+    entities: Mapping[str, frozenset[int]]
+    edges: Mapping[Ends, Sequence[int]]
     known: Mapping[str, str]
 
-    @cached_property
-    def _at(self) -> dict[str, list[Edge]]:
-        at = defaultdict(list)
-        for edge in self.edges:
-            for end in edge.ends:
-                at[end].append(edge)
-        return dict(at)
-
-    def beside(self, names: Collection[str]) -> Iterator[tuple[str, Edge]]:
-        """The entities that an edge joins to one of `names`, those in `names` left out."""
+    def beside(self, names: Collection[str]) -> Iterator[tuple[str, Sequence[int]]]:
+        """The entities that an edge joins to one of `names`, those in `names` left out, with its facts."""
         for name in names:
-            for edge in self._at.get(name, ()):
-                other = edge.ends[edge.ends[0] == name]
+            for other, facts in self._at.get(name, ()):
                 if other not in names:
-                    yield other, edge
+                    yield other, facts
+
+    @cached_property
+    def _at(self) -> Mapping[str, Sequence[tuple[str, Sequence[int]]]]:
+        at = defaultdict(list)
+        for (one, other), facts in self.edges.items():
+            at[one].append((other, facts))
+            at[other].append((one, facts))
+        return at
 
     def meant(self, mentions: Iterable[str]) -> list[str]:
         """The names of the entities that these mentions mean, in their order, each once."""
@@ -115,15 +102,12 @@ def graph(facts: Sequence[Fact], same: Mapping[str, str] | None = None) -> Entit
     """
     names = disambiguated(Counter(mention for fact in facts for mention in fact.mentions))
     names = {mention: (same or {}).get(name, name) for mention, name in names.items()}
-    written, segments, joint = defaultdict(set), defaultdict(set), defaultdict(list)
+    segments, joint = defaultdict(set), defaultdict(list)
     for place, fact in enumerate(facts):
         here = dict.fromkeys(names[mention] for mention in fact.mentions)
-        for mention in fact.mentions:
-            written[names[mention]].add(mention)
         for name in here:
             segments[name].add(fact.segment)
         for ends in combinations(sorted(here), 2) if fact.relates else ():
             joint[ends].append(place)
-    entities = {name: Entity(name, frozenset(written[name]), frozenset(segments[name])) for name in written}
-    edges = tuple(Edge(ends, tuple(places)) for ends, places in joint.items())
-    return EntityGraph(tuple(facts), entities, edges, {key(mention): name for mention, name in names.items()})
+    known = {key(mention): name for mention, name in names.items()}
+    return EntityGraph(tuple(facts), {name: frozenset(some) for name, some in segments.items()}, joint, known)

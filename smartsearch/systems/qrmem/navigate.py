@@ -123,7 +123,7 @@ class Stand:
 
     def new(self, entity: str) -> frozenset[int]:
         """The segments that an entity would bring."""
-        return self.graph.entities[entity].segments - set(self.read)
+        return self.graph.entities[entity] - set(self.read)
 
 
 Propose = Callable[[Stand], Iterable[Step]]
@@ -132,7 +132,7 @@ Propose = Callable[[Stand], Iterable[Step]]
 
 def along_edges(stand: Stand) -> Iterable[Step]:
     """Those that an edge joins to one that is known (KN)."""
-    return (_lead(name, edge.facts, stand.scores) for name, edge in stand.graph.beside(stand.entities))
+    return (_lead(name, facts, stand.scores) for name, facts in stand.graph.beside(stand.entities))
 
 
 def in_segments(stand: Stand) -> Iterable[Step]:
@@ -165,8 +165,8 @@ def important(ground: Ground, entities: Sequence[str]) -> list[int]:
 
     Without any entity the nearest segments stand in for them.
     """
-    known = sorted((ground.graph.entities[name] for name in entities), key=lambda one: len(one.segments))
-    named = [segment for one in known for segment in ground.order if segment in one.segments]
+    known = sorted((ground.graph.entities[name] for name in entities), key=len)
+    named = [segment for own in known for segment in ground.order if segment in own]
     return ground.fitting(dict.fromkeys(named or ground.order), ground.window * IMPORTANT)
 
 

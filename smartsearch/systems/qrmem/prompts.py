@@ -5,7 +5,6 @@ What was said in chats stands in one JSON object, so that none of it can end its
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -95,12 +94,6 @@ class Judged(Answerable):
     """The same with what is lacking."""
 
     missing: str
-
-
-def quoted(data: Data) -> str:
-    """What a request is about; what is empty is left out."""
-    given = {key: value for key, value in data.items() if value}
-    return json.dumps(given, ensure_ascii=False, indent=0)
 
 
 def _said(text: str) -> str:

@@ -5,21 +5,25 @@ A step whose replies cannot be used is done as `rules.py` does it, and counted.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import ceil
 from typing import Any
 
 from smartsearch.llm import Asker, LLMError
-from smartsearch.systems.qrmem import prompts
-from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
-from smartsearch.systems.qrmem.navigate import Ground, Stand, Step, Verdict, best, in_segments, naming
-from smartsearch.systems.qrmem.prompts import Data, Relation, quoted
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.base import Plan
+from smartsearch.systems.pieces import Segments
+from smartsearch.systems.qrmem import prompts, rules
+from smartsearch.systems.qrmem.graph import Ends, EntityGraph, Fact, graph, key
+from smartsearch.systems.qrmem.navigate import WINDOW, Ground, Stand, Step, Verdict, best, in_segments, naming
+from smartsearch.systems.qrmem.prompts import Data, Relation
 from smartsearch.systems.qrmem.rules import Asked, sentences_of
 from smartsearch.systems.qrmem.sentences import Sentence, accepted, begins, cloze, mentions
-from smartsearch.systems.qrmem.summaries import summaries, windows
-from smartsearch.systems.roles import Role, T
+from smartsearch.systems.qrmem.summaries import TOGETHER, summaries, windows
+from smartsearch.systems.roles import Calls, Role, T, foretold, quoted
 from smartsearch.text.parse import words
 from smartsearch.types import fold
 
@@ -35,7 +39,7 @@ REFLECTING = ("kn", "te", "no-update", "no-open-entities")
 """The ways in which it matters what segments lack."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Part:
     """A segment and what was found in it so far.
 
@@ -46,10 +50,10 @@ class Part:
     segment: int
     lines: Sequence[str]
     background: str
-    said: tuple[tuple[Sentence, tuple[str, ...]], ...]
-    opened: tuple[str, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    questions: tuple[str, ...] | None = ()
+    said: list[tuple[Sentence, tuple[str, ...]]]
+    opened: list[str] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    questions: list[str] | None = field(default_factory=list)
     by_rule: bool = False
 
     @property
@@ -71,35 +75,30 @@ class Part:
             return [cloze(one) for one, _ in self.said]
         return [words(question) for question in self.questions]
 
-    def asking(self, questions: Sequence[str] | None) -> Part:
-        """The part with these questions, None for no usable ones."""
-        if questions is None:
-            return replace(self, questions=None)
-        short = (_short(question, SAID) for question in questions[: prompts.QUESTIONS])
-        return replace(self, questions=tuple(filter(None, short)))
+    def ask(self, questions: Sequence[str] | None) -> None:
+        """Take in questions, None for no usable ones."""
+        short = (_short(question, SAID) for question in (questions or ())[: prompts.QUESTIONS])
+        self.questions = None if questions is None else [one for one in short if one]
 
-    def with_new(self, numbers: Collection[int]) -> Part:
-        """The part with those of its questions alone that are new, or with the nouns of such sentences."""
+    def keep(self, numbers: Collection[int]) -> None:
+        """Leave those of its questions alone that are new, or add the nouns of sentences with new ones."""
         if self.questions is not None:
-            return replace(self, questions=tuple(self.questions[number] for number in sorted(numbers)))
-        said = (
-            (one, tuple(dict.fromkeys((*named, *one.nouns))) if number in numbers else named)
-            for number, (one, named) in enumerate(self.said)
-        )
-        return replace(self, said=tuple(said))
+            self.questions = [self.questions[number] for number in sorted(numbers)]
+            return
+        for number in numbers:
+            sentence, named = self.said[number]
+            self.said[number] = sentence, tuple(dict.fromkeys((*named, *sentence.nouns)))
 
-    def with_more(self, entities: Sequence[str], relations: Sequence[Relation]) -> Part:
-        """The part with what a reply adds; what relates no two of its entities is left out."""
+    def add(self, entities: Sequence[str], relations: Sequence[Relation]) -> None:
+        """Take in what a reply adds; what relates no two of its entities is left out."""
         opened = filter(None, (_short(name, NAME) for name in entities[: prompts.ENTITIES]))
-        more = replace(self, opened=tuple(dict.fromkeys((*self.opened, *opened))))
-        called = {key(name): name for name in more.entities}
-        kept = []
+        self.opened = list(dict.fromkeys((*self.opened, *opened)))
+        called = {key(name): name for name in self.entities}
         for relation in relations[: prompts.RELATIONS]:
             one, other = (called.get(key(_short(end, NAME)), "") for end in (relation.one, relation.other))
             text = _short(relation.text, SAID)
             if one and other and one != other and text and self.said:
-                kept.append(Relation(one=one, other=other, text=text))
-        return replace(more, relations=(*self.relations, *kept))
+                self.relations.append(Relation(one=one, other=other, text=text))
 
     @property
     def facts(self) -> list[Fact]:
@@ -129,30 +128,26 @@ class Roles:
     def __init__(self, asker: Asker, asked: Asked) -> None:
         self.asker, self.asked = asker, asked
         self.steps, self.by_rule = Counter[str](), Counter[str]()
-        self._parts: dict[int, Part] = {}
+        self._parts: list[Part] = []
         self._unmerged = 0
 
     def related(self) -> EntityGraph:
         """The question's graph: an edge is a description of what relates two, or, by rule, a sentence."""
         question, way = {"question": self.asked.query.text}, self.asked.way
-        parts = self._segments()
+        self._parts = self._segments()
         if way != "no-open-entities":
-            parts = self._over(
-                prompts.OPEN,
-                parts,
-                lambda part: part.data(**question),
-                lambda part, reply: part.with_more(reply, ()) if reply else part,
-            )
-        parts = self._over(
-            prompts.RELATE,
-            parts,
-            lambda part: part.data("entities", **question) if len(part.entities) > 1 else None,
-            lambda part, reply: replace(part, by_rule=True) if reply is None else part.with_more((), reply),
-        )
+            for part, opened in self._over(prompts.OPEN, lambda part: part.data(**question)):
+                part.add(opened or (), ())
+
+        def pairs(part: Part) -> Data | None:
+            return part.data("entities", **question) if len(part.entities) > 1 else None
+
+        for part, relations in self._over(prompts.RELATE, pairs):
+            part.by_rule = relations is None
+            part.add((), relations or ())
         if way != "no-update":
-            parts = self._updated(parts)
-        self._parts = {part.segment: part for part in parts}
-        return self._merged(self._same([fact for part in parts for fact in part.facts]))
+            self._update()
+        return self._merged(self._same([fact for part in self._parts for fact in part.facts]))
 
     def ground(self, ground: Ground) -> Ground:
         """The same ground, judged by the model, which also writes the query that fetches (GES)."""
@@ -165,7 +160,7 @@ class Roles:
     def proposed(self, stand: Stand) -> list[Step]:
         """The entities whose segments the model wants to be read next (TE); by rule the nearest one."""
         data = {"question": self.asked.query.text, "missing": stand.reason, "entities": list(stand.entities)}
-        [reply] = self._asked(prompts.PROPOSE, [{**data, "pieces": self._pieces(stand.read)}])
+        [reply] = self._asked(prompts.PROPOSE, [{**data, "pieces": list(map(self._lines, stand.read))}])
         if reply is None:
             near = best(lead for lead in in_segments(stand) if stand.new(lead.entity))
             return [replace(lead, fell_back=True) for lead in near]
@@ -195,25 +190,17 @@ class Roles:
 
     def _asked(self, role: Role[T], requests: Sequence[Data]) -> list[T | None]:
         """The replies, None where none could be used. Raises LLMError that any request would meet."""
-        done = self.asker.each([partial(role.reply, self.asker, quoted(data)) for data in requests])
+        done = self.asker.each([partial(role.reply, self.asker, quoted(data, 0)) for data in requests])
         replies = [None if isinstance(one, LLMError) else one for one in done]
         self.steps[role.name] += len(replies)
         self.by_rule += Counter({role.name: replies.count(None)})
         return replies
 
-    def _over(
-        self,
-        role: Role[T],
-        parts: Sequence[Part],
-        request: Callable[[Part], Data | None],
-        taken: Callable[[Part, T | None], Part],
-    ) -> list[Part]:
-        """The parts, each of them that has a request with its reply taken in."""
-        requests = list(map(request, parts))
-        replies = self._asked(role, [data for data in requests if data is not None])
-        left = iter(replies)
-        both = zip(parts, requests, strict=True)
-        return [part if data is None else taken(part, next(left)) for part, data in both]
+    def _over(self, role: Role[T], request: Callable[[Part], Data | None]) -> Iterable[tuple[Part, T | None]]:
+        """The parts that have a request, each with its reply."""
+        asked = [(part, data) for part in self._parts if (data := request(part))]
+        replies = self._asked(role, [data for _, data in asked])
+        return zip([part for part, _ in asked], replies, strict=True)
 
     def _segments(self) -> list[Part]:
         """The segments of the scope, with the names and the question's terms in their sentences."""
@@ -224,7 +211,7 @@ class Roles:
         parts = []
         for segment, turns in asked.scope.items():
             every = (one for index in turns for one in sentences_of(asked, index))
-            said = tuple((one, mentions(one, asked.query, asked=opens)) for one in every)
+            said = [(one, mentions(one, asked.query, asked=opens)) for one in every]
             told = background.get(asked.place(turns[0]), "")
             parts.append(Part(segment, self._lines(segment), told, said))
         return parts
@@ -233,34 +220,27 @@ class Roles:
         turns = self.asked.haystack.corpus.turns
         return prompts.clipped([turns[index].rendered for index in self.asked.scope[segment]])
 
-    def _pieces(self, segments: Iterable[int]) -> list[list[str]]:
-        return [self._lines(segment) for segment in segments]
+    def _update(self) -> None:
+        """Add what answers to new questions add; where none could be made, the nouns of sentences that answer
+        one."""
+        for part, reply in self._over(prompts.ASK, lambda part: part.data("entities", "relations")):
+            part.ask(reply)
+        every = [(part, number, one) for part in self._parts for number, one in enumerate(part.asked)]
+        new = accepted(one for _, _, one in every)
+        for part in self._parts:
+            part.keep([number for at, (of, number, _) in enumerate(every) if of is part and at in new])
 
-    def _updated(self, parts: Sequence[Part]) -> list[Part]:
-        """The parts with what answers to new questions add; where none could be made, by rule: the nouns of
-        sentences that answer a new one."""
-        parts = self._over(
-            prompts.ASK,
-            parts,
-            lambda part: part.data("entities", "relations"),
-            lambda part, reply: part.asking(reply),
-        )
-        every = [(place, number) for place, part in enumerate(parts) for number in range(len(part.asked))]
-        kept = defaultdict(set)
-        for at in accepted(one for part in parts for one in part.asked):
-            place, number = every[at]
-            kept[place].add(number)
-        return self._over(
-            prompts.UPDATE,
-            [part.with_new(kept[place]) for place, part in enumerate(parts)],
-            lambda part: part.data("entities", questions=part.questions) if part.questions else None,
-            lambda part, reply: part.with_more(reply.entities, reply.relations) if reply else part,
-        )
+        def answering(part: Part) -> Data | None:
+            return part.data("entities", questions=part.questions) if part.questions else None
+
+        for part, found in self._over(prompts.UPDATE, answering):
+            if found:
+                part.add(found.entities, found.relations)
 
     def _same(self, facts: Sequence[Fact]) -> EntityGraph:
         """The graph of the facts, in which names that the model says mean one entity are one."""
         made = graph(facts)
-        names = sorted(made.entities, key=lambda name: -len(made.entities[name].segments))[:NAMES]
+        names = sorted(made.entities, key=lambda name: -len(made.entities[name]))[:NAMES]
         if len(names) < 2:
             return made
         written = [fact for fact in facts if fact.written]
@@ -270,7 +250,7 @@ class Roles:
         for group in reply or ():
             known = made.meant(group)
             if len(known) > 1:
-                main = max(known, key=lambda name: (len(name.split()), len(made.entities[name].segments)))
+                main = max(known, key=lambda name: (len(name.split()), len(made.entities[name])))
                 same |= {name: same.get(main, main) for name in known if name not in same}
         return graph(facts, same)
 
@@ -280,11 +260,8 @@ class Roles:
         Of the edges with most descriptions MERGES for each segment; the others, `unmerged`, are united
         as they are.
         """
-        several = {}
-        for edge in made.edges:
-            written = [place for place in edge.facts if made.facts[place].written]
-            if len(written) > 1:
-                several[edge.ends] = written
+        written = {ends: [n for n in facts if made.facts[n].written] for ends, facts in made.edges.items()}
+        several = {ends: places for ends, places in written.items() if len(places) > 1}
         chosen = dict(sorted(several.items(), key=lambda item: -len(item[1]))[: MERGES * len(self._parts)])
         self._unmerged = len(several) - len(chosen)
         replies = self._asked(prompts.MERGE, [self._merge(made, *one) for one in chosen.items()])
@@ -295,11 +272,11 @@ class Roles:
                 facts[place] = replace(facts[place], sentence=replace(facts[place].sentence, said=said))
         return replace(made, facts=tuple(facts))
 
-    def _merge(self, made: EntityGraph, ends: tuple[str, str], places: Sequence[int]) -> Data:
+    def _merge(self, made: EntityGraph, ends: Ends, places: Sequence[int]) -> Data:
         """Descriptions of one pair, with the first segments that they are of."""
         facts = [made.facts[place] for place in places]
-        parts = [self._parts[segment] for segment in dict.fromkeys(fact.segment for fact in facts)]
-        parts = parts[:MERGED]
+        known = {part.segment: part for part in self._parts}
+        parts = [known[segment] for segment in dict.fromkeys(fact.segment for fact in facts)][:MERGED]
         return {
             "question": self.asked.query.text,
             "background": list(dict.fromkeys(filter(None, (part.background for part in parts)))),
@@ -311,7 +288,7 @@ class Roles:
         }
 
     def _judged(self, otherwise: Callable[[Sequence[int]], Verdict], segments: Sequence[int]) -> Verdict:
-        data = {"question": self.asked.query.text, "pieces": self._pieces(segments)}
+        data = {"question": self.asked.query.text, "pieces": list(map(self._lines, segments))}
         reflects = self.asked.way in REFLECTING
         role: Role[Any] = prompts.JUDGE if reflects else prompts.JUDGE_ALONE
         [reply] = self._asked(role, [data])
@@ -335,3 +312,36 @@ def _naming(ends: Sequence[str], sentence: Sentence) -> int:
 
 def _short(text: str, most: int) -> str:
     return " ".join(text.split())[:most]
+
+
+def plan(haystack: Haystack, memory: Segments, scope: int, way: str, trials: int) -> Plan:
+    """What a question, which decides where it reads, sends at most: of the largest segments."""
+    every = rules.scope((), haystack, memory, 0).values()
+    sizes = (min(sum(memory.tokens[index] for index in turns), 2 * WINDOW) for turns in every)
+    chosen = sorted(sizes, reverse=True)[: scope or None]
+    judged = min(WINDOW, sum(chosen))
+    count, read = len(chosen), sum(chosen) + len(chosen) * prompts.SUMMARY.tokens
+    runs = sorted(map(len, windows(haystack, memory).values()), reverse=True)[:count]
+    opens = way != "no-open-entities"
+    updates = way != "no-update"
+    judges = 1 if way in ("ges", "no-navigation") else trials + 1
+    rows: list[Calls] = [
+        (prompts.SUMMARY, sum(runs), sum(runs) * WINDOW),
+        (prompts.SUMMARY, sum(map(_above, runs)), sum(map(_above, runs)) * TOGETHER * prompts.SUMMARY.tokens),
+        (prompts.OPEN, count * opens, read),
+        (prompts.RELATE, count, read + count * prompts.OPEN.tokens),
+        (prompts.ASK, count * updates, read + count * (prompts.OPEN.tokens + prompts.RELATE.tokens)),
+        (prompts.UPDATE, count * updates, read + count * (prompts.OPEN.tokens + prompts.ASK.tokens)),
+        (prompts.SAME, 1, min(NAMES, count * 2 * prompts.ENTITIES) * 30),
+        (prompts.MERGE, MERGES * count, MERGES * MERGED * read + count * prompts.RELATE.tokens),
+        (prompts.JUDGE, judges, judges * judged),
+        (prompts.PROPOSE, trials * (way == "te"), trials * judged),
+        (prompts.ELABORATE, int(way == "ges"), prompts.RELATE.tokens),
+    ]
+    return foretold(rows, f"{count} segment{'s' * (count != 1)}") if count else Plan()
+
+
+def _above(runs: int) -> int:
+    """The summaries of summaries of so many."""
+    more = ceil(runs / TOGETHER) if runs > 1 else 0
+    return more + _above(more) if more else 0

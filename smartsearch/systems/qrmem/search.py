@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,9 @@ from smartsearch.rank.fusion import Ranking
 from smartsearch.rank.lift import promoted
 from smartsearch.rank.scorer import Scorer
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
-from smartsearch.systems.base import Card, Clock, Memory, Plan, Progress, Ranked
+from smartsearch.systems.base import Card, Clock, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.pieces import Segments, digest, segmented
-from smartsearch.systems.qrmem import rules
+from smartsearch.systems.qrmem import CARD, rules
 from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
 from smartsearch.systems.qrmem.rules import Asked
@@ -43,21 +43,12 @@ class System:
     card: Card
     tools: Tools
     way: str
+    fingerprint: str
     asker: Asker | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        """Its way, as a run may hold several, and what it asks."""
-        if not self.asker:
-            return self.way
-        from smartsearch.systems.qrmem.prompts import ROLES
-        from smartsearch.systems.roles import identity
-
-        return f"{self.way}-{digest(repr(identity(self.asker, ROLES)), 8)}"
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """Nothing before the first question; then what one sends at most."""
-        from smartsearch.systems.qrmem.plan import plan
+        from smartsearch.systems.qrmem.roles import plan
 
         own = set_in(config)
         memory = segmented(corpus.corpus.turns)
@@ -77,7 +68,11 @@ class System:
             scope = rules.scope([hit.index for hit in near.hits], corpus, memory, own.qrmem_scope)
             asked = Asked(query, corpus, memory, scope, config, tools, self.way)
             scorers = {name: tools.scorers[name].once() for name in config.rank if name in tools.scorers}
-            roles = self._roles(asked)
+            roles = None
+            if self.asker:
+                from smartsearch.systems.qrmem.roles import Roles
+
+                roles = Roles(self.asker, asked)
             made = roles.related() if roles else rules.related(asked)
             entities = made.meant(term.text for term in query.terms)
             route = Route(())
@@ -111,12 +106,19 @@ class System:
             told=told,
         )
 
-    def _roles(self, asked: Asked) -> Roles | None:
-        if self.asker is None:
-            return None
-        from smartsearch.systems.qrmem.roles import Roles
 
-        return Roles(self.asker, asked)
+def load(config: Config, tools: Callable[[Config], Tools]) -> System:
+    """QRMeM with the models of the config's profile, and what it asks. Raises ModelError and LLMError.
+
+    A run may hold several ways, which its fingerprint tells apart.
+    """
+    model, way = asker(config), set_in(config).qrmem
+    if model is None:
+        return System(CARD, tools(config), way, way)
+    from smartsearch.systems.qrmem.prompts import ROLES
+    from smartsearch.systems.roles import identity
+
+    return System(CARD.asking, tools(config), way, f"{way}-{digest(repr(identity(model, ROLES)), 8)}", model)
 
 
 def walked(

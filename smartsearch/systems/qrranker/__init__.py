@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smartsearch.systems.base import RUN, Card
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
-    from smartsearch.models.tools import Tools
-    from smartsearch.systems.base import System
 
 CARD = Card(
     "qrranker",
@@ -24,17 +20,6 @@ CARD = Card(
     whole=False,
 )
 CARDS = {CARD.name: CARD}
-
-
-def load(config: Config, tools: Callable[[Config], Tools]) -> System:
-    """QRRanker with the config's model. Raises ModelError where it has none, or no heads of it."""
-    from smartsearch.systems.qrranker import causal
-
-    loaded = tools(replace(config, rank=tuple(name for name in config.rank if name != "qr")))
-    ranker, info = causal.ranker(config, "--system qrranker")
-    from smartsearch.systems.qrranker.search import System
-
-    return System(CARD, loaded, ranker, info, config)
 
 
 def shown(config: Config) -> str:

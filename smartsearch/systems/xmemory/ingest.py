@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.config import Config
 from smartsearch.rank.cache.vectors import TokenVectors, quantised
 from smartsearch.systems import pieces
 from smartsearch.systems.base import Progress
@@ -53,6 +54,10 @@ class Author:
     def statistics(self, store: Store) -> Mapping[str, float]:
         """What it tells of itself."""
         return {}
+
+    def identity(self, config: Config) -> list[object]:
+        """What tells what it makes from what others make."""
+        return []
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""A language model in the paper's roles: it ends episodes, records them, takes facts out, and names themes.
+"""A language model in the paper's roles: ends episodes, records them, takes out facts, names themes, reads.
 
 Each reply stands for itself: where one cannot be used, the rule does that part, and it is marked as its own.
+What it will be sent is told before: counted from the prompts, guessed where it decides.
 """
 
 from __future__ import annotations
@@ -9,16 +10,21 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, pairwise
+from math import ceil
 
-from smartsearch.llm import Asker, LLMError
+from smartsearch.config import Config
+from smartsearch.llm import Asker, LLMError, rough_tokens
+from smartsearch.llm.asking import SAMPLES
 from smartsearch.systems import pieces
-from smartsearch.systems.base import Progress
+from smartsearch.systems.base import Plan, Progress
 from smartsearch.systems.kept import Note
-from smartsearch.systems.roles import in_turn
+from smartsearch.systems.roles import foretold, identity, in_turn
 from smartsearch.systems.xmemory import prompts, rule
-from smartsearch.systems.xmemory.ingest import Author
+from smartsearch.systems.xmemory.ingest import Author, XMemory
 from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD, Begin, Fact, Record
 from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
+from smartsearch.systems.xmemory.select import Choice, Gated, gate
+from smartsearch.systems.xmemory.settings import OURS, constants, without
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 
@@ -32,6 +38,13 @@ AT_ONCE = 32
 """Replies that are waited for before they are kept."""
 MOST_FACTS = 30
 """Of an episode."""
+STATED, MEMBERS = 5, 4.5
+"""Facts of an episode, guessed, and of a theme (paper: 4.48 on LoCoMo)."""
+TOLD, FACT = 250, 30
+"""Tokens of a record, and of a fact, guessed."""
+DRAFT, FRAME = 16, 150
+"""Tokens of a draft, and of what is said around a question and what is known."""
+TOKENS_OF_WORD = 1.5
 
 
 @dataclass(frozen=True)
@@ -97,6 +110,45 @@ class Writer(Author):
     """The model that writes the memory, where it can."""
 
     asker: Asker
+
+    def identity(self, config: Config) -> list[object]:
+        """What tells what it makes from what the rule and other models make."""
+        return [*identity(self.asker, prompts.ROLES), config.redact]
+
+    def plan(self, turns: Sequence[Turn], store: Store, config: Config) -> tuple[Plan, Plan]:
+        """Estimates of what making what `store` lacks sends, and a question; the rule guesses where episodes
+        begin.
+
+        The reader is asked at most about each episode and about its messages. It knows some facts at first,
+        and in the end what the budget lets in.
+        """
+        seen, held = windows(turns), set(store.keys())
+        fresh = unplaced(seen, store)
+        found = store.notes("boundaries") | {key: by_rule(turns, window) for key, window in fresh.items()}
+        episodes = runs(seen, found)
+        told = dict(zip(pieces.keys(turns, episodes), episodes, strict=True))
+        new = [turns[run.start : run.stop] for key, run in told.items() if key not in held]
+        placing = [prompts.boundary(turns[w.first : w.stop], w.start - w.first) for w in fresh.values()]
+        said = sum(rough_tokens(prompts.record(own)) for own in new)
+        changed = STATED * (len(new) + len(held - told.keys()))  # all themes, or as facts come and go
+        names = min(len(store.themed()) + ceil(STATED * len(new) / MEMBERS), len(unnamed(store)) + changed)
+        making = foretold(
+            [
+                (BOUNDARY, len(placing), sum(map(rough_tokens, placing))),
+                (RECORD, len(new), said),
+                (FACTS, len(new), said + len(new) * TOLD),
+                (NAME, names, names * ceil(MEMBERS * FACT)),
+            ],
+            f"{len(new)} episode{'s' * (len(new) != 1)}",
+        )
+        if not turns or "stage2" in without(config):
+            return making, Plan()
+        drafts = SAMPLES if "logprobs" in self.asker.client.unsupported else 1
+        calls = drafts * (1 + 2 * min(OURS.episodes, len(turns)))
+        most = min(
+            sum(rough_tokens(turn.rendered) for turn in turns), ceil(config.word_budget * TOKENS_OF_WORD)
+        )
+        return making, Plan(calls, calls * (FRAME + (OURS.facts * FACT + most) // 2), calls * DRAFT)
 
     def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
         """The episodes as runs of turns; windows that `store` lacks are asked about, those gone forgotten."""
@@ -226,3 +278,54 @@ def by_rule(turns: Sequence[Turn], window: Window) -> Note:
     found = pieces.spans(turns[window.first : window.stop])
     before = window.start - window.first
     return Note([run.start - before for run in found if run.start >= before], "rule")
+
+
+@dataclass
+class Reader:
+    """Reads the memory of `turns` for one question, as many words of it as the config has.
+
+    Afterwards `by` names what its uncertainty was taken from.
+    """
+
+    asker: Asker
+    question: str
+    memory: XMemory
+    turns: Sequence[Turn]
+    config: Config
+    by: str = ""
+    fault: str = ""
+
+    def gated(
+        self, themes: Sequence[int], semantics: Sequence[int], choices: Sequence[Choice[int]]
+    ) -> Gated | None:
+        """The episodes that make it surer than these themes and facts alone do.
+
+        None where there is nothing to ask, or the model gives no uncertainty; then `fault` says why. Raises
+        LLMError where no request would be answered.
+        """
+        if not choices:
+            return None
+        known, offered = self.memory.coarse(themes, semantics), list(map(self._offered, choices))
+        try:
+            return gate(known, offered, self, constants=constants(self.config), fits=self._fits)
+        except LLMError as error:
+            if error.general:
+                raise
+            self.by, self.fault = "", error.message
+            return None
+
+    def __call__(self, read: Sequence[str]) -> float:
+        """How unsure it is when it has read these. Raises LLMError."""
+        doubt = self.asker.uncertainty(prompts.draft(self.question, read))
+        if self.by not in ("", doubt.by):
+            raise LLMError("the model gave log-probabilities for some drafts only", kind="llm_reply")
+        self.by = doubt.by
+        return doubt.value
+
+    def _fits(self, read: Sequence[str]) -> bool:
+        return sum(len(text.split()) for text in read) <= self.config.word_budget
+
+    def _offered(self, choice: Choice[int]) -> Choice[str]:
+        """The episode as it is read: its record, its messages."""
+        messages = (self.turns[turn].rendered for turn in choice.messages)
+        return Choice(choice.episode, (self.memory.episodes[choice.episode].record,), tuple(messages))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,8 @@ from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Card, Clock, Memory, Plan, Progress, Ranked, asker
-from smartsearch.systems.kept import alone_in
 from smartsearch.systems.pieces import digest
-from smartsearch.systems.xmemory import rule
+from smartsearch.systems.xmemory import CARD, rule
 from smartsearch.systems.xmemory.ingest import Author, Vectors, XMemory, embedded, ingest
 from smartsearch.systems.xmemory.select import (
     Gated,
@@ -40,7 +38,7 @@ from smartsearch.types import Hit, Query, Scores, Trace, Turn, fold
 
 if TYPE_CHECKING:
     from smartsearch.llm import Asker
-    from smartsearch.systems.xmemory.reader import Reader
+    from smartsearch.systems.xmemory.roles import Reader, Writer
 
 GATES = {
     "logprobs": "logprobs: mean token entropy of a draft",
@@ -102,12 +100,14 @@ class System:
     vectors: Vectors
     fingerprint: str
     config: Config
+    author: Author
     asker: Asker | None = None
+    reader: Callable[[str, XMemory, Sequence[Turn], Config], Reader] | None = None
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
         left = without(self.config)
-        with alone_in(folder, self._name) as path, closing(Store(path)) as store:
+        with Store.alone(folder, self.fingerprint) as store:
             themes = store.themes(
                 cap=set_in(self.config).xmemory_cap,
                 split="split" not in left,
@@ -115,28 +115,12 @@ class System:
                 constants=constants(self.config),
             )
             embed = partial(embedded, self.vectors)
-            return ingest(corpus.corpus.turns, self._author(), store, themes, embed, progress)
+            return ingest(corpus.corpus.turns, self.author, store, themes, embed, progress)
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """What `prepare` would send, and what a question would; where episodes will begin is guessed."""
-        from smartsearch.systems.xmemory import forecast
-
-        assert self.asker is not None
-        turns = corpus.corpus.turns
-        path = folder / self._name if folder else None
-        with closing(Store(path if path and path.exists() else None)) as store:
-            return forecast.ingest(turns, store), forecast.question(turns, config, self.asker)
-
-    @property
-    def _name(self) -> str:
-        return f"{self.fingerprint}.sqlite"
-
-    def _author(self) -> Author:
-        if self.asker is None:
-            return Author(self.tools.parser)
-        from smartsearch.systems.xmemory.roles import Writer
-
-        return Writer(self.tools.parser, self.asker)
+        with Store.held(folder, self.fingerprint) as store:
+            return cast("Writer", self.author).plan(corpus.corpus.turns, store, config)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that themes, facts and episodes lead to, the likeliest first by the cross-encoder."""
@@ -154,7 +138,8 @@ class System:
             near = partial(scores, query.text, corpus, tools.scorers["colbert"], config)
             closest = nearest_episodes(asked, memory, allowed, chosen.nearest)
             choices = ranked_episodes(memory, semantics, among, near, closest)[: chosen.episodes]
-            reader, gated = self._reader(query, memory, corpus, config), None
+            gated = None
+            reader = self.reader(query.text, memory, corpus.corpus.turns, config) if self.reader else None
             if "stage2" in left:
                 let_in = {choice.episode: True for choice in choices}
             else:
@@ -185,17 +170,10 @@ class System:
             told=told_to(memory, (themes, semantics), let_in, among),
         )
 
-    def _reader(self, query: Query, memory: XMemory, corpus: Haystack, config: Config) -> Reader | None:
-        if self.asker is None:
-            return None
-        from smartsearch.systems.xmemory.reader import Reader
 
-        turns, chosen = corpus.corpus.turns, constants(config)
-        return Reader(query.text, memory, turns, self.asker, config.word_budget, chosen)
-
-
-def opened(card: Card, config: Config, tools: Tools) -> System:
-    """xMemory with these models. Raises ModelError where they do not do, LLMError."""
+def load(config: Config, load_tools: Callable[[Config], Tools]) -> System:
+    """xMemory with the models of the config's profile. Raises ModelError where they do not do, LLMError."""
+    tools, model = load_tools(config), asker(config)
     colbert = tools.scorers.get("colbert")
     vectors = colbert.vectors if colbert else None
     if vectors is None or "ce" not in tools.scorers:
@@ -204,18 +182,18 @@ def opened(card: Card, config: Config, tools: Tools) -> System:
             hint="--profile embedded",
             kind="model_unfit",
         )
-    model = asker(config)
+    author, reader = Author(tools.parser), None
+    if model:
+        from smartsearch.systems.xmemory.roles import Reader, Writer
+
+        author, reader = Writer(tools.parser, model), partial(Reader, model)
     models = [(info.id, info.revision) for name, info in sorted(tools.models.items()) if name != "ce"]
     of = constants(config)
     made = (sorted({"split", "merge"} & without(config)), of.attach, of.around, of.eps)
-    settings: list[object] = [models, set_in(config).xmemory_cap, made, 3]
-    if model:
-        from smartsearch.systems.roles import identity
-        from smartsearch.systems.xmemory.prompts import ROLES
-
-        settings += [*identity(model, ROLES), config.redact]
+    settings = [models, set_in(config).xmemory_cap, made, 3, *author.identity(config)]
     fingerprint = digest(json.dumps(settings), 8)
-    return System(card.asking if model else card, tools, vectors, fingerprint, config, model)
+    own = CARD.asking if model else CARD
+    return System(own, tools, vectors, fingerprint, config, author, model, reader)
 
 
 def told_to(
