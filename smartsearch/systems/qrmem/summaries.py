@@ -45,19 +45,16 @@ def summaries(ask: Ask, lines: Mapping[Place, Sequence[Sequence[str]]]) -> dict[
     done: dict[Place, str] = {}
     name, level = "lines", {place: [*runs] for place, runs in lines.items()}
     while level:
-        jobs = [(place, prompts.clipped(run)) for place, runs in level.items() for run in runs]
+        jobs = [(place, run) for place, runs in level.items() for run in runs]
+        replies = ask(prompts.SUMMARY, [{name: prompts.clipped(run)} for _, run in jobs])
         told: dict[Place, list[str]] = defaultdict(list)
-        for (place, _), reply in zip(
-            jobs, ask(prompts.SUMMARY, [{name: run} for _, run in jobs]), strict=True
-        ):
+        for (place, _), reply in zip(jobs, replies, strict=True):
             told[place] += [reply] if reply else []
         done |= {place: texts[0] for place, texts in told.items() if len(texts) == 1}
-        name, level = (
-            "parts",
-            {
-                place: [texts[at : at + TOGETHER] for at in range(0, len(texts), TOGETHER)]
-                for place, texts in told.items()
-                if len(texts) > 1
-            },
-        )
+        left = {place: texts for place, texts in told.items() if len(texts) > 1}
+        name, level = "parts", {place: _in_groups(texts) for place, texts in left.items()}
     return done
+
+
+def _in_groups(texts: Sequence[str]) -> list[Sequence[str]]:
+    return [texts[at : at + TOGETHER] for at in range(0, len(texts), TOGETHER)]

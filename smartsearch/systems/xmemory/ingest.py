@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -110,12 +109,11 @@ class XMemory:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of what is held and how it is put into themes."""
-        digest = hashlib.blake2b(digest_size=16)
-        for episode in self.episodes:
-            digest.update(f"{episode.key}{episode.content}".encode())
-        for one in self.semantics:
-            digest.update(f"{one} {self.themes.theme[one]} {self.semantics[one].fact.text}\n".encode())
-        return digest.hexdigest()
+        held = [f"{episode.key}{episode.content}" for episode in self.episodes]
+        held += [
+            f"{one} {self.themes.theme[one]} {place.fact.text}\n" for one, place in self.semantics.items()
+        ]
+        return pieces.digest("".join(held), 16)
 
     @property
     def statistics(self) -> dict[str, float]:
@@ -140,21 +138,13 @@ class XMemory:
         """Each theme, its semantics below it, each with its episode and the first turn it comes from."""
         rows: list[dict[str, Any]] = []
         for theme in self.themes.ids:
-            members = [self.semantics[one] for one in self.themes.members[theme]]
             name = self.names[theme]
-            named = {"text": name.value, "source": name.source}
-            rows.append({"level": "theme", "id": theme, **named, "of": "", "turn": -1})
-            rows += [
-                {
-                    "level": "semantic",
-                    "id": place.id,
-                    "text": place.fact.text,
-                    "source": place.fact.source,
-                    "of": self.episodes[place.episode].title,
-                    "turn": place.turns[0],
-                }
-                for place in members
-            ]
+            told = [("theme", theme, name.value, name.source, "", -1)]
+            for one in self.themes.members[theme]:
+                place = self.semantics[one]
+                fact, of = place.fact, self.episodes[place.episode].title
+                told.append(("semantic", one, fact.text, fact.source, of, place.turns[0]))
+            rows += [dict(zip(("level", "id", "text", "source", "of", "turn"), row)) for row in told]
         return rows
 
     @cached_property
@@ -193,8 +183,7 @@ def ingest(
     if new:
         progress(len(new), len(new))
     known = {episode.key: (episode, ids) for episode, ids in store.episodes()}
-    whole = [known[key] for key in keys]
-    episodes, ids = [episode for episode, _ in whole], [own for _, own in whole]
+    episodes, ids = zip(*(known[key] for key in keys)) if keys else ((), ())
     names = author.names(store, progress)
     return XMemory(episodes, runs, ids, themes, len(new), len(gone), names, author.statistics(store))
 
@@ -219,8 +208,7 @@ def embedded(vectors: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:
         for few in map(_runs, vectors(texts))
     ]
     found = np.stack(rows).astype(np.float32)
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = found / np.maximum(lengths, 1e-9)
+    unit: NDArray[np.float32] = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
     return unit
 
 

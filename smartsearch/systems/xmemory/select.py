@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -52,9 +51,8 @@ def step_scores(weights: Matrix, likeness: Matrix, covered: NDArray[np.bool_], a
 
     Z is the largest sum of weights that any candidate has.
     """
-    new = weights[:, ~covered].sum(axis=1) / weights.sum(axis=1).max()
-    scores: Matrix = alpha * new + (1.0 - alpha) * likeness
-    return scores
+    new: Matrix = weights[:, ~covered].sum(axis=1) / weights.sum(axis=1).max()
+    return alpha * new + (1.0 - alpha) * likeness
 
 
 def representatives(
@@ -103,14 +101,21 @@ def stage_one(
     held: dict[int, list[int]] = {}
     for one in sorted(allowed, key=lambda one: -near[one])[: constants.pool]:
         held.setdefault(memory.themes.theme[one], []).append(one)
-    pick = partial(_picked, greedy=greedy, constants=constants)
+
+    def picked(rows: Sequence[int], vectors: Matrix, likeness: Sequence[float], most: int) -> list[int]:
+        like = np.array(likeness)
+        if not greedy:
+            return list(map(int, np.argsort(-like, kind="stable")[:most]))
+        alpha, enough = constants.alpha, constants.covered
+        return representatives(edges(rows, vectors), scaled(like), most, alpha=alpha, enough=enough)
+
     places = {theme: place for place, theme in enumerate(memory.themes.ids)}
-    likest = np.array([near[own[0]] for own in held.values()])
-    chosen = pick([places[theme] for theme in held], memory.themes.centroids, likest, constants.themes)
+    likest = [near[own[0]] for own in held.values()]
+    chosen = picked([places[theme] for theme in held], memory.themes.centroids, likest, constants.themes)
     themes = [list(held)[n] for n in chosen]
     own = [one for theme in themes for one in held[theme]]
-    likeness = np.array([near[one] for one in own])
-    chosen = pick([memory.rows[one] for one in own], memory.vectors, likeness, constants.facts)
+    likeness = [near[one] for one in own]
+    chosen = picked([memory.rows[one] for one in own], memory.vectors, likeness, constants.facts)
     return themes, [own[n] for n in chosen]
 
 
@@ -123,22 +128,6 @@ def nearest_episodes(asked: Matrix, memory: XMemory, allowed: Sequence[int], mos
         held.setdefault(memory.semantics[one].episode, []).append(memory.rows[one])
     near = {episode: float((memory.vectors[rows].mean(axis=0)) @ asked) for episode, rows in held.items()}
     return sorted(near, key=lambda episode: -near[episode])[:most]
-
-
-def _picked(
-    rows: Sequence[int],
-    vectors: Matrix,
-    likeness: Matrix,
-    most: int,
-    *,
-    greedy: bool,
-    constants: Constants,
-) -> list[int]:
-    """Places in `rows` of those chosen."""
-    if not greedy:
-        return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
-    alpha, enough = constants.alpha, constants.covered
-    return representatives(edges(rows, vectors), scaled(likeness), most, alpha=alpha, enough=enough)
 
 
 def ranked_episodes(
@@ -159,11 +148,8 @@ def ranked_episodes(
     turns = [turn for own in messages.values() for turn in own]
     like = dict(zip(turns, likeness(turns).tolist(), strict=True))
     likest = scaled(np.array([max(like[turn] for turn in messages[episode]) for episode in support]))
-    worth = {
-        episode: near + SUPPORT * count
-        for (episode, count), near in zip(support.items(), likest.tolist(), strict=True)
-    }
-    best = sorted(support, key=lambda episode: (-worth[episode], episode))
+    near = dict(zip(support, likest.tolist(), strict=True))
+    best = sorted(support, key=lambda episode: (-(near[episode] + SUPPORT * support[episode]), episode))
     return [
         Choice(episode, tuple(turns_of(memory, memory.ids[episode], among)), tuple(messages[episode]))
         for episode in best
@@ -172,9 +158,8 @@ def ranked_episodes(
 
 def scaled(values: Matrix) -> Matrix:
     """Values from 0 for the least to 1 for the most, as what is covered goes from 0 to 1."""
-    spread = values - values.min(initial=np.inf)
-    made: Matrix = spread / max(float(spread.max(initial=0.0)), 1e-9)
-    return made
+    spread: Matrix = values - values.min(initial=np.inf)
+    return spread / max(float(spread.max(initial=0.0)), 1e-9)
 
 
 def found_among(turns: Iterable[int], among: Container[int]) -> list[int]:
@@ -231,14 +216,12 @@ def gate(
             failed += 1
             continue
         context, level, failed = longer, fallen, 0
+        admitted[choice.episode] = False
         opened = _with(context, choice.messages)
-        open_too = False
         if level > 0.0 and fits(opened):
             fallen, asked = uncertainty(opened), asked + 1
-            open_too = _helps(level, fallen, gain)
-        if open_too:
-            context, level = opened, fallen
-        admitted[choice.episode] = open_too
+            if _helps(level, fallen, gain):
+                context, level, admitted[choice.episode] = opened, fallen, True
     return Gated(admitted, before, level, asked)
 
 
@@ -259,11 +242,10 @@ def _probed(
         levels.append(uncertainty(_with(context, choice.record)))
         gain = before - levels[-1]
         if gain > max(constants.gain, constants.low):
-            opened = gain > (constants.opens or 0.0) and fits(
-                _with(whole, (*choice.record, *choice.messages))
-            )
-            admitted[choice.episode] = opened
-            whole = _with(whole, (*choice.record, *(choice.messages if opened else ())))
+            opened = _with(whole, (*choice.record, *choice.messages))
+            opens = gain > (constants.opens or 0.0) and fits(opened)
+            admitted[choice.episode] = opens
+            whole = opened if opens else _with(whole, choice.record)
         low += gain <= constants.low
         if low >= (1 if n <= 3 else 2):
             break
