@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from smartsearch.text.times import (
+    ABROAD_HALF,
     ANY_MONTH,
     WEEKDAY,
     Orders,
@@ -31,8 +32,8 @@ _DAY_OF_WEEK = rf"{WEEKDAY}[.,]{{0,2}} {{1,2}}"
 _NUMBERS = "|".join(rf"\d{{1,4}}{mark}\d{{1,2}}{mark}\d{{1,4}}" for mark in ("-", "/", r"\.", r"\. "))
 _EAST = r"(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
 _NAMED = (
-    rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?: | de | of |-){ANY_MONTH}\.?(?:(?:,| de)? \d{{4}}(?!:)(?: г\.?)?"
-    rf"|-\d{{2,4}})?"
+    rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?: | de | of |[-/]){ANY_MONTH}\.?"
+    r"(?:(?:,| de)? \d{4}(?!:)(?: г\.?)?|[-/]\d{2,4})?"
     rf"|\d{{4}}\.? {ANY_MONTH} \d{{1,2}}\."
     rf"|{ANY_MONTH}\.? {{1,2}}\d{{1,2}}(?:st|nd|rd|th)?(?![:\d])(?:,? \d{{4}}(?![:\d]))?"
 )
@@ -42,7 +43,7 @@ _NEAR = (
 )
 _EARLY = rf"(?:{_WORD}{{1,14}}\s|(?:上午|下午|午前|午後|오전|오후|凌晨|早上|晚上|中午)\s?)"
 _ZONE = r"(?:\s?(?:Uhr\b|Z\b|UTC\b|GMT\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b|[+-]\d\d:?\d\d\b))?"
-_HALF = rf"(?:[ap]\.?\s?m\b\.?|{_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
+_HALF = rf"(?:[ap]\.?\s?m\b\.?|{ABROAD_HALF}(?![^\W_])|{_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _BETWEEN = r"(?:T|-|\]\s?\[|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"
@@ -70,10 +71,10 @@ STAMP = (
     rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d:\d\d"
     rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
     rf"|\d{{1,2}}[-/.]\d{{1,2}}\.?,?\s(?:at )?{_CLOCK}"
-    rf"|(?:{_SURE_DATE})(?=[\s,:\])|*_])|{_SPAN})(?![^\W_]|:\d)"
+    rf"|(?:{_SURE_DATE})(?=[\s,:\])|*_])|{_SPAN}|\d{{1,3}}s(?=\s?[)\]]))(?![^\W_]|:\d)"
 )
 """What a stamp looks like, for a pattern compiled with `re.I`. Bounded in every part; without groups."""
-_PLACE = re.compile(rf"(?P<from>{_SPOT}){_TO}{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN})", re.I)
+_PLACE = re.compile(rf"(?P<from>{_SPOT}){_TO}{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN}|\d{{1,3}}s)", re.I)
 _ALONE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 """A clock and no more, as most stamps without a date are."""
 _PARTS = re.compile(r"(\d{1,3})\s?(\w)")

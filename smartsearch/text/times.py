@@ -63,7 +63,7 @@ _EASTERN_CLOCK = re.compile(
 )
 _NTH = r"(\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
 _DAY_MONTH = re.compile(
-    rf"(?<!\d){_NTH}(?:\s+(?:of|de))?[\s-]+{_MONTH},?(?:\s+de)?(?:[\s-]+(\d{{4}})(?!\d)|-(\d\d)(?![\d:]))",
+    rf"(?<!\d){_NTH}(?:\s+(?:of|de))?[\s/-]+{_MONTH},?(?:\s+de)?(?:[\s/-]+(\d{{4}})(?!\d)|[-/](\d\d)(?![\d:]))",
     re.I,
 )
 _MONTH_DAY = re.compile(rf"\b{_MONTH}[\s-]+{_NTH},?[\s-]+(\d{{4}})(?!\d)", re.I)
@@ -77,7 +77,7 @@ _CLOCK = re.compile(
     r"\s*(Z\b|UTC\b|GMT\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
     re.I,
 )
-_BETWEEN = re.compile(r"[\s,.;()\[\]|–—-]+")
+_BETWEEN = re.compile(r"[\s,،.;()\[\]|–—-]+")
 WEEKDAY = (
     r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mo|diens|mitt|donners|frei|sams|sonn)(?:n?tag|woch)"
     r"|(?:lun|mar|mercre|jeu|vendre|same)(?:di)?|dim(?:anche)?|lunes|martes|mi[ée]rcoles|jueves|viernes|s[áa]bado|domingo"
@@ -321,6 +321,8 @@ _AFTER = (
     *("pēcp", "poslijepodne", "поподне", "попл", "in", "yh", "eh", "alas", "alasiri", "үх", "tn", "կհ"),
 )
 _LATE = {**dict.fromkeys(_BEFORE, False), **dict.fromkeys(_AFTER, True)}
+ABROAD_HALF = f"(?:{'|'.join(sorted((w for w in _LATE if not w.isascii()), key=len, reverse=True))})"
+"""Halves of the day in other scripts and with accents, without dots."""
 _LOOSE = re.compile(r"[\s.]+")
 _UNKNOWN_HALF = r"[^\W\d_][^\s\d\]]{0,14}(?:\s?[^\W\d_][^\s\d\]]{0,9}){0,2}?(?=\]|\s[-–]\s)"
 """What can only be a word for half a day: it stands between a clock and the mark that ends a stamp."""
@@ -586,7 +588,7 @@ def learnt_halves(stamps: Iterable[str]) -> dict[str, bool]:
     return halves(told)
 
 
-_AROUND = " ,.;()[]|–—-\u202f\xa0"
+_AROUND = " ,،.;()[]|–—-\u202f\xa0"
 _HALVED = re.compile(r"\d[\s\u202f,،]{0,3}[^\W\d_]")
 
 

@@ -9,8 +9,9 @@ class FormatError(Exception):
     """What does not fit, with its place in the file: `line` (1-based) and `pointer` (RFC 6901) where known.
 
     `kind` names the case for `Skipped`: `bad_record`, `no_text`, `invalid_json`, `unrecognised_json`,
-    `unrecognised_table`, `unrecognised_html`, `unknown_field`, `binary`, `damaged_archive`, `encrypted` or
-    `too_large`. What no reader foresaw is `reader_failed`. A `notice` is no fault: a warning about the file.
+    `unrecognised_table`, `unrecognised_xml`, `unrecognised_html`, `unknown_field`, `binary`,
+    `damaged_archive`, `encrypted` or `too_large`. What no reader foresaw is `reader_failed`. A `notice` is
+    no fault: a warning about the file.
     """
 
     def __init__(self, message: str, *, pointer: str = "", line: int = 0, kind: str = "bad_record") -> None:

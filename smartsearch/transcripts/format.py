@@ -37,8 +37,9 @@ class Format:
     (`Source.beside`): an index cannot know then when they change. `silent` is for files that only go with
     others, such as a list of users: no turns in one is no news. `sparse` is for chats cut into so many files
     that one without turns is no news either. `rest` says what else such files are full of that is no turn:
-    little of one is explained by its turns (explained.py), and that is no news. `named` are the keys, or
-    the head of turns, that a user named, for a reader that takes them. `among` is the module whose `FORMS`
+    little of one is explained by its turns (explained.py), and that is no news. `once` is for logs whose
+    sessions, resumed in another file of the folder, begin with the turns of the first. `named` are the keys,
+    or the head of turns, that a user named, for a reader that takes them. `among` is the module whose `FORMS`
     declare it (form.py, textform.py).
     """
 
@@ -52,6 +53,7 @@ class Format:
     silent: bool = False
     sparse: bool = False
     rest: str = ""
+    once: bool = False
     named: Named | Head | None = None
     among: str = ""
 

@@ -40,6 +40,8 @@ class Gathered:
     said: list[tuple[str, str]] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
     neighbours: dict[str, str | None] = field(default_factory=dict)
+    sessions: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The file in which a turn stands first, by its folder and its id: for formats that say `once`."""
     shares: dict[str, Explained] | None = None
     """How much of each file its turns explain, where somebody asks for that."""
 
@@ -58,6 +60,11 @@ class Gathered:
             counts[key] += int(counted[1].replace(",", "")) if counted else 0
             files.setdefault(key, {})[path] = None
         return tuple(_of_files(list(paths), said, counts[said]) for said, paths in files.items())
+
+    def is_first(self, turn: Turn) -> bool:
+        """Whether no other file of its folder had a turn of this id before."""
+        key = os.path.dirname(turn.path), turn.turn  # noqa: PTH120 - a path is not taken apart for each turn
+        return not turn.turn or self.sessions.setdefault(key, turn.path) == turn.path
 
     def skip(self, path: str, kind: str, reason: str) -> None:
         """Add what could not be read of a file, and why."""
@@ -171,6 +178,8 @@ def _take(source: Source, chosen: Format, limits: Limits, into: Gathered) -> Non
     if len(into.turns) == before and not bad and not (chosen.silent or chosen.sparse):
         into.warn(source.path, f"read as {chosen.name}, no turns")
     _explain(source, chosen, into.turns[before:], into)
+    if chosen.once:
+        into.turns[before:] = filter(into.is_first, into.turns[before:])
 
 
 def _explain(source: Source, chosen: Format, turns: Sequence[Turn], into: Gathered) -> None:

@@ -18,9 +18,9 @@ FIELDS = "fields:"
 HEAD = "head:"
 
 # A row a format: its name, behind the module whose `FORMS` declare it; the endings of such files; `beside`
-# where it is not `alone`, `silent`, `sparse`, its number of `records`; its description. Below stand how a
-# person gets such a file, and what else `Format` says of it. In both lists the most particular first: the
-# first that claims a file reads it.
+# where it is not `alone`, `silent`, `sparse`, `once`, its number of `records`; its description. Below
+# stand how a person gets such a file, and what else `Format` says of it. In both lists the most particular
+# first: the first that claims a file reads it.
 _JSON = """
 datasets/locomo .json .jsonl: LoCoMo and REALTALK JSON: conversations in `session_N` lists
     how: data files of github.com/snap-research/locomo and github.com/danny911kr/REALTALK
@@ -106,7 +106,7 @@ editors/cursor-store .vscdb .json beside sparse: Cursor's chats in its SQLite st
 editors/opencode .db .json beside sparse: OpenCode's sessions: `opencode.db`, the JSON files it had before,
     and its exports
     how: they are in ~/.local/share/opencode: opencode.db, before that storage/part; or `opencode export`
-agents/claude-code .jsonl .json 20: Claude Code's session logs: texts, tool calls and their results
+agents/claude-code .jsonl .json once 20: Claude Code's session logs: texts, tool calls and their results
     how: they are in ~/.claude/projects on the machine it runs on, a file a session; name the folder
 agents/codex .jsonl .json 20: Codex CLI's session logs, `rollout-*.jsonl`: texts, tool calls, results
     how: they are in ~/.codex/sessions on the machine it runs on, a file a session; name the folder
@@ -229,7 +229,8 @@ specstory .md: SpecStory's Markdown of sessions with Cursor, Claude Code, Codex 
 prompts .txt .md .markdown .log: prompts as language models are given them: ChatML, Llama's [INST], Gemma's
     and Phi's marks
     rest: marks of turns
-table .csv .tsv: CSV and TSV with a column for what is said, and one for who speaks or when in a recording
+table .csv .tsv .md: CSV, TSV and Markdown tables with a column for what is said, and one for who speaks or
+    when in a recording
 chat .txt .md .markdown .log .docx .rtf: text and Markdown chats and transcripts, by the head of their turns:
     `[time] Name: text`, `## User`, `Name  0:12` above what was said (Otter, Teams' .docx, Fathom, Gong),
     copies of windows
@@ -263,6 +264,7 @@ def _format(row: str) -> Format:
         silent="silent" in marks,
         sparse="sparse" in marks,
         rest=told.get("rest", ""),
+        once="once" in marks,
         among=among,
     )
 
@@ -276,19 +278,25 @@ JSON_FORMATS, TEXT_FORMATS = _formats(_JSON), _formats(_TEXT)
 FORMATS = (*JSON_FORMATS, *TEXT_FORMATS)
 
 
+_ELEMENT = re.compile(r"<\w[^\s<>/]{0,40}")
 _OUTLINE = 70
 """Characters of what stands at the top of a JSON file: the message is one short line of many."""
 
 
 def detect(source: Source) -> Format:
-    """The format of a file. Raises FormatError `invalid_json`, or `unrecognised_json` with its outline."""
+    """The format of a file. Raises FormatError `invalid_json`, or `unrecognised_json`, `unrecognised_xml` or
+    `unrecognised_table` with its outline.
+    """
     for known in JSON_FORMATS if source.json.items else TEXT_FORMATS:
         if known.detect(source):
             return known
-    table = not source.json.items
-    outline = f"columns {', '.join(columns(source))}" if table else _outline(source)
+    if source.json.items:
+        what, kind, outline = "JSON", "unrecognised_json", _outline(source)
+    elif source.is_xml:
+        what, kind, outline = "XML", "unrecognised_xml", " ".join(_ELEMENT.findall(source.text[:2000])[:3])
+    else:
+        what, kind, outline = "a table", "unrecognised_table", f"columns {', '.join(columns(source))}"
     shown = outline if len(outline) <= _OUTLINE else f"{outline[: _OUTLINE - 3]}..."
-    what, kind = ("a table", "unrecognised_table") if table else ("JSON", "unrecognised_json")
     raise FormatError(f"{what} of no known chat format: {shown}", kind=kind)
 
 

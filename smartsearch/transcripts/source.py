@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import TypeVar
 
@@ -13,6 +15,10 @@ from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 
 T = TypeVar("T")
+_NUMBER = re.compile(r"\s{0,80}(\d{1,6})(?:[.:)|]?\s+|$)")
+_BOLD = re.compile(r"</?(?:b|strong)>", re.I)
+_NEARLY = 0.8
+"""Share of lines with a number before them, where they are numbered, and of numbers that follow another."""
 
 
 def _alone(_: str) -> str | None:
@@ -58,6 +64,18 @@ class Source:
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     @cached_property
+    def bare(self) -> list[str]:
+        """The lines without numbers before them, as an editor has them, and with stars for bold tags."""
+        lines = _unnumbered(self.lines)
+        tagged = any(_BOLD.match(line) for line in lines[:500])
+        return [_BOLD.sub("**", line) for line in lines] if tagged else lines
+
+    @property
+    def is_xml(self) -> bool:
+        """Whether the file declares itself as XML."""
+        return self.text[:200].lstrip("\ufeff \r\n").startswith("<?xml")
+
+    @cached_property
     def json(self) -> Documents:
         """The file's JSON documents, none for plain text. Raises FormatError `invalid_json`."""
         return documents(self.text, self.suffix)
@@ -91,3 +109,17 @@ class Source:
     def head(self, count: int = 5) -> list[object]:
         """The values of the first few records: enough for a detector, and one bad record does not hide it."""
         return [item.value for item, _ in zip(self.items(), range(count), strict=False)]
+
+
+def _unnumbered(lines: list[str]) -> list[str]:
+    """Lines without the numbers before them, where nearly all have one and these count up."""
+    first = next((line for line in lines if line.strip()), "")
+    if not _NUMBER.match(first):
+        return lines
+    found = [_NUMBER.match(line) for line in lines]
+    counted = [int(number[1]) for number in found if number]
+    rising = sum(later == one + 1 for one, later in pairwise(counted))
+    written = sum(1 for line in lines if line.strip())
+    if len(counted) < max(3, _NEARLY * written) or rising < _NEARLY * (len(counted) - 1):
+        return lines
+    return [line[at.end() :] if at else line for at, line in zip(found, lines, strict=True)]

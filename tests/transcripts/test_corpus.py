@@ -195,3 +195,22 @@ def test_files_that_take_long_to_parse_are_worth_an_index(tmp_path, monkeypatch)
     assert said.startswith("0 MB had to be parsed; `smartsearch index ")
     assert read_large([str(tmp_path / "log.jsonl")]).warnings == ()
     assert read_large([str(tmp_path)], indexed=False).warnings == ()
+
+
+def test_a_session_that_is_resumed_in_another_file_shows_each_turn_once(tmp_path: Path) -> None:
+    def typed(uuid: str, text: str) -> dict[str, Any]:
+        message = {"role": "user", "content": text}
+        return {"type": "user", "uuid": uuid, "sessionId": "s", "message": message}
+
+    begun = [typed("u1", "where is the rope?"), typed("u2", "in the shed")]
+    put(tmp_path / "one", "a.jsonl", lines(*begun))
+    put(tmp_path / "one", "b.jsonl", lines(*begun, typed("u3", "thanks")))
+    put(tmp_path / "two", "a.jsonl", lines(*begun))
+    turns = read([str(tmp_path)]).turns
+    assert [(Path(turn.path).parent.name, Path(turn.path).name, turn.text) for turn in turns] == [
+        ("one", "a.jsonl", "where is the rope?"),
+        ("one", "a.jsonl", "in the shed"),
+        ("one", "b.jsonl", "thanks"),
+        ("two", "a.jsonl", "where is the rope?"),
+        ("two", "a.jsonl", "in the shed"),
+    ]

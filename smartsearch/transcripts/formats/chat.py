@@ -68,8 +68,8 @@ def detect(source: Source) -> bool:
     """Whether the file's beginning is turns of people or roles, and not a document with labels."""
     if source.json.items:
         return False
-    begun = front_matter(source.lines)
-    lines = source.lines[begun : begun + _DETECT_LINES]
+    begun = front_matter(source.bare)
+    lines = source.bare[begun : begun + _DETECT_LINES]
     return head_of(lines) is not None or _is_chat(layout_of(lines), lines)
 
 
@@ -132,6 +132,9 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
         return True
     if len(named) + sum(map(is_label, {here.name for here in layout.found.values()})) > 4 and not recurs:
         return True  # `Title: ...`, `Author: ...`: every name once
+    top = (layout.found.get(number) for number in range(layout.opened[0], layout.opened[0] + _FEW))
+    if len({here.name for here in top if here and is_label(here.name)}) >= _FEW / 2:
+        return True  # fields of a form, among which nobody speaks
     values = [text for number in layout.opened if len((text := layout.found[number].text).split()) == 1]
     numbers = sum(any(map(str.isdigit, text)) for text in values)
     if len(values) * 4 >= 3 * len(named) and numbers * 3 >= len(named) > _FEW:
@@ -178,11 +181,11 @@ def _in_groups(layout: Layout) -> bool:
 def told(source: Source) -> str:
     """The head that was inferred, and of how many lines it is; "" where the turns are in one of the
     styles."""
-    head = head_of(source.lines[: 2 * _DETECT_LINES])
+    head = head_of(source.bare[: 2 * _DETECT_LINES])
     if head is None:
         return ""
-    turns = sum(bool(here.name) for here in by_head(source.lines, head).found.values())
-    written = sum(1 for line in source.lines if line.strip())
+    turns = sum(bool(here.name) for here in by_head(source.bare, head).found.values())
+    written = sum(1 for line in source.bare if line.strip())
     return (
         f"head {head.shown}, {turns:,} turns"
         if head.above
@@ -195,11 +198,9 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
 
     Text before the first turn is a turn without a speaker; a title names the chat.
     """
-    head = stated or head_of(source.lines[: 2 * _DETECT_LINES])
+    head = stated or head_of(source.bare[: 2 * _DETECT_LINES])
     layout = (
-        by_head(source.lines, head, stated=stated is not None)
-        if head
-        else layout_of(source.lines, known=True)
+        by_head(source.bare, head, stated=stated is not None) if head else layout_of(source.bare, known=True)
     )
     if stated and not layout.opened:
         raise FormatError(
@@ -207,21 +208,21 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
         )
     stamps = [here.stamp for here in layout.found.values() if here.stamp]
     timed = Timeline(layout.orders, learnt_halves(stamps), source.day, rolls=True)
-    places = head is not None and are_places(head, stamps) and not _is_dated(source.lines, layout)
+    places = head is not None and are_places(head, stamps) and not _is_dated(source.bare, layout)
     state = _State(source, layout, timed, places)
     starts = set(layout.opened)
     is_recorded, is_document = state.places, source.suffix == ".docx"
     if not timed.day:
-        timed.on(day_above(source.lines[: layout.opened[0] - 1] if layout.opened else []))
+        timed.on(day_above(source.bare[: layout.opened[0] - 1] if layout.opened else []))
     alone = True  # the line stands at the start or after a blank one
-    for number, line in enumerate(source.lines, 1):
+    for number, line in enumerate(source.bare, 1):
         if number in layout.about:
             pass
         elif number in starts:
             yield from state.close()
             state.open(number, layout.found[number])
         elif (begun := session(line, alone or number + 1 in starts, layout.orders, timed.day)) and (
-            not layout.chosen.pair or _is_above(number, source.lines, starts)
+            not layout.chosen.pair or _is_above(number, source.bare, starts)
         ):
             yield from state.close()
             state.session = begun[0]

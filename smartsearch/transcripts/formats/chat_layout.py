@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from smartsearch.text.stamps import yearless
 from smartsearch.text.times import ANY_MONTH, WEEKDAY, Orders, clock, find_date, to_iso
-from smartsearch.transcripts.formats.heads import Head, known_names
+from smartsearch.transcripts.formats.heads import Head, known_names, without_verbs
 from smartsearch.transcripts.formats.speakers import (
     HEADINGS,
     STYLES,
@@ -52,7 +52,7 @@ _YEARLESS_ALONE = re.compile(
     rf" \d{{1,2}}(?:st|nd|rd|th)?)",
     re.I,
 )
-_RULE = re.compile(r"\s*(?:-\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$|\s*>\s*$")
+_RULE = re.compile(r"\s*(?:[-=<>]\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$|\s*>\s*$")
 _ABOUT = re.compile(
     r"[_*>\s]{0,6}(?:(?P<label>[A-Z][a-z]{2,12}(?: [a-z]{2,9})?)[_*]{0,3}:[_*]{0,3}\s+)?(?P<said>.{1,60})$"
 )
@@ -142,6 +142,7 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
         elif unnamed := head.unnamed(lines[number - 1]):
             found[number] = unnamed
         about.update(range(number + 1, end + 1))
+    found = without_verbs(found)
     names = known_names(found, head)
     if stated:
         names = frozenset(here.name for here in found.values() if here.name)

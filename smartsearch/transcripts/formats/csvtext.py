@@ -1,8 +1,9 @@
-"""A table in CSV or TSV to records: an object a row, by the names in the first row."""
+"""A table in CSV, TSV or Markdown to records: an object a row, by the names in the first row."""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Any
@@ -12,6 +13,11 @@ from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
 SUFFIXES = (".csv", ".tsv")
+_ROW = re.compile(r"\s{0,3}\|.*\|\s*$")
+_RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
+_BAR = re.compile(r"(?<!\\)\|")
+_LOOKED_AT = 40
+"""Lines in which a table of Markdown begins."""
 _HEAD = 4096
 """Characters in which the first row must end."""
 _LONGEST = 60
@@ -25,6 +31,8 @@ def has_columns(source: Source, names: Sequence[str]) -> bool:
 
 def columns(source: Source) -> list[str]:
     """The names in a file's first row, where it has two or more and all differ; else none."""
+    if (ruled := _ruled(source)) is not None:
+        return _cells(source.lines[ruled - 1])
     first = source.text[:_HEAD].lstrip("\ufeff").split("\n", 1)[0].strip("\r")
     try:
         names = next(csv.reader([first], **_dialect(source)), [])
@@ -36,6 +44,12 @@ def columns(source: Source) -> list[str]:
 
 def records(source: Source) -> Iterator[Item | FormatError]:
     """Each row behind the first, at the line on which it begins; a fault for one that is no row."""
+    if (ruled := _ruled(source)) is not None:
+        head = _cells(source.lines[ruled - 1])
+        for number, written in enumerate(source.lines[ruled + 1 :], ruled + 2):
+            if _ROW.match(written):
+                yield Item(dict(zip(head, _cells(written), strict=False)), number)
+        return
     reader = csv.reader(StringIO("\n".join(source.lines).lstrip("\ufeff"), newline=""), **_dialect(source))
     names: list[str] | None = None
     while True:
@@ -53,6 +67,20 @@ def records(source: Source) -> Iterator[Item | FormatError]:
             yield FormatError(f"{len(row)} cells, the first row has {len(names)}", line=line)
         elif len(row) > 1 or "".join(row).strip():
             yield Item(dict(zip(names, row, strict=False)), line)
+
+
+def _ruled(source: Source) -> int | None:
+    """The line (0-based) of the rule below a Markdown table's first row, where that is most of a file."""
+    for number, line in enumerate(source.lines[:_LOOKED_AT]):
+        if "|" in line and number and _RULE.fullmatch(line.strip()):
+            rows = sum(bool(_ROW.match(row)) for row in source.lines)
+            return number if 2 * rows > sum(1 for row in source.lines if row.strip()) else None
+    return None
+
+
+def _cells(row: str) -> list[str]:
+    """The cells of a row of a table of Markdown, without stars around them."""
+    return [cell.strip().strip("*").replace("\\|", "|") for cell in _BAR.split(row.strip().strip("|"))]
 
 
 def _dialect(source: Source) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from smartsearch.errors import InputError
 from smartsearch.text.stamps import STAMP, seconds
@@ -22,7 +22,7 @@ from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_li
 _LONGEST = 240  # characters of a line in which its head ends
 _WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
-_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)", re.I)
+_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek|s ?[)\]])", re.I)
 """What a line with a stamp has at least."""
 _MARKED = re.compile(r"[:：<>【「\t—]|^\s*[\[({#*_]| [-–→] ")
 """What a line with a name and no stamp has."""
@@ -42,6 +42,7 @@ _PREAMBLE = 80  # lines of title, summary and names before the first turn
 _FEW = 6
 """Turns of a short file, whose speakers may speak once, and lines that may stand above them."""
 _ID = re.compile(r"\s?[\[(<](?:[A-Z0-9]{5,24}|\d{4}|[^\s<>()\[\]]{1,64}@[^\s<>()\[\]]{1,100})[\])>]$")
+_BEHIND_NAME = re.compile(r"(?: -- .*| \((?:to|an|à|a|para) .*\))$")
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\n)")
@@ -188,8 +189,8 @@ class _Part:
 
 @lru_cache(maxsize=4096)
 def _tidied(name: str) -> str:
-    """A name without stars around it and an account's id behind it."""
-    return _ID.sub("", name.strip().strip("*_").rstrip(" :"))
+    """A name without stars or quotes around it, and an account's id, an office or a receiver behind it."""
+    return _BEHIND_NAME.sub("", _ID.sub("", name.strip().strip('*_"').rstrip(" :"))) or name
 
 
 def _leading(before: re.Pattern[str], line: str) -> int | None:
@@ -202,7 +203,7 @@ def _compiled(part: str) -> re.Pattern[str]:
     pieces = [piece for piece in _PIECES.split(part) if piece]
     written = [r"\s{0,40}" if not pieces or pieces[0] != "TEXT" else ""]
     if not pieces:
-        written = [rf"{_STATUS}\s{{0,40}}"]
+        written = [rf"{_STATUS}\s{{0,40}}{_ARRIVED}"]
     for n, piece in enumerate(pieces):
         if piece == "NAME":
             closing = pieces[n + 1].strip()[:1] if n + 1 < len(pieces) else ""
@@ -324,6 +325,8 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
 
 _STATUS = r"(?::[\w+-]{2,40}:)?"
 """What Slack's people set beside their names, as it is copied."""
+_ARRIVED = r"(?:\s?[-–—·|(]\s?(?i:read|delivered|sent|seen|edited)\b.{0,40})?"
+"""Whether a message reached its receiver, as phones tell it behind its time."""
 _LINKED = re.compile(rf"\[(\(?{STAMP}\)?)\]\(https?://[^()\s]*\)", re.I)
 
 
@@ -333,7 +336,7 @@ def unlinked(line: str) -> str:
 
 
 _BRACKETED = re.compile(rf"(?P<opens>[\[(]{{1,2}})(?:{STAMP})(?P<closes>[\])]{{1,2}}) \S", re.I)
-_ONLY = re.compile(rf"{_STATUS}\s*[\[(]?\s?(?:{STAMP})\s?[\])]?", re.I)
+_ONLY = re.compile(rf"{_STATUS}\s*[\[(]?\s?(?:{STAMP})\s?[\])]?{_ARRIVED}", re.I)
 
 
 def _is_stamp(bare: str) -> bool:
@@ -381,6 +384,29 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
         if _is_name(name)
         and (n > 1 or may_be_name(name) or (sure and (head.above or len(name.split()) <= 2)))
     )
+
+
+def without_verbs(opened: Mapping[int, Opening]) -> dict[int, Opening]:
+    """What is opened, names without the words in small letters beside them all: `Maya says`."""
+    split = [name.split() for name in {here.name for here in opened.values() if here.name}]
+    first = _alike(split)
+    last = _alike([words[first:][::-1] for words in split])
+    kept = [" ".join(words[first : len(words) - last]) for words in split]
+    if len(split) < 2 or not first + last or not all(map(looks_like_name, kept)):
+        return dict(opened)
+    short = {" ".join(words): name for words, name in zip(split, kept, strict=True)}
+    return {
+        number: replace(here, name=short.get(" ".join(here.name.split()), ""))
+        for number, here in opened.items()
+    }
+
+
+def _alike(names: Sequence[Sequence[str]]) -> int:
+    """How many words in small letters all names begin with, of those that leave one."""
+    columns = takewhile(
+        lambda words: len(set(words)) == 1 and words[0].islower(), zip(*(n[:-1] for n in names))
+    )
+    return sum(1 for _ in columns)
 
 
 def are_places(head: Head, stamps: Sequence[str]) -> bool:

@@ -18,16 +18,22 @@ _USUAL = {
         *("speaker", "sender", "author", "name", "username", "nick", "nickname", "speaker_name"),
         *("sender_name", "author_name", "display_name", "from_name", "participant", "person", "from"),
         *("by", "posted_by", "user_name", "handle"),
+        *("remitente", "absender", "expéditeur", "auteur", "remetente", "mittente", "отправитель", "автор"),
+        *("发送者", "发件人", "昵称", "送信者", "発言者", "보낸사람", "이름"),
     ),
     "text": (
         *("content", "text", "message", "body", "utterance", "msg", "message_text", "message_body"),
         *("comment", "transcript"),
+        *("mensaje", "nachricht", "mensagem", "messaggio", "texto", "сообщение", "текст", "内容", "消息"),
+        *("メッセージ", "本文", "메시지"),
     ),
     "time": (
         *("time", "timestamp", "created_at", "create_time", "date", "created_date", "ts", "datetime"),
         *("sent_at", "sent_time", "sent_date", "date_sent", "message_time", "message_date", "created_utc"),
         *("timestamp_ms", "timestamp_utc", "unix_time", "epoch", "posted_at", "published_at", "when", "at"),
         *("created", "created_time"),
+        *("fecha", "hora", "datum", "zeit", "uhrzeit", "heure", "дата", "время", "时间", "日期"),
+        *("日時", "時刻", "날짜", "시간"),
     ),
     "conversation": (
         *("conversation_id", "thread_id", "conversation", "channel", "chat", "room", "channel_name"),
@@ -129,6 +135,7 @@ def are_messages(values: Sequence[object]) -> bool:
     Not those of a log or a table of goods. Where each of several has another `name`, no other key tells the
     speaker and none the time, the names are those of things.
     """
+    values = [one for one in values if mapping(one).get("type") == "message"] or values
     good, names, count = 0, list[str](), len(values)
     for value in values:
         if isinstance(value, dict):

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from smartsearch.text.times import to_iso
@@ -45,6 +45,7 @@ _REPLY = re.compile(
 _FORWARD = re.compile(
     r"\s{0,8}(?:fwd?|wg|tr|rv|enc|i|doorst|vl|vb|pd|ilt|転送|转发|轉寄)(?:\[\d{1,3}\])?\s?[:：]", re.I
 )
+_CHAINED = re.compile(r"^From: .{1,400}\n(?:.{0,400}\n){0,2}Sent: ", re.M)
 _IDS = re.compile(r"<([^<>\s]{1,400})>")
 _FROM_TIME = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[+-]\d{4} )?\d{4}")
 _FOLD = re.compile(r"[\r\n]\s*")
@@ -118,12 +119,15 @@ def _mails(source: Source) -> Iterator[Item | FormatError]:
 
 
 def _single(source: Source) -> Iterator[tuple[int, str, str]]:
-    """As `_box`, for a file that is one mail."""
+    """As `_box`, for a file that is one mail, or a chain of them as Outlook shows it."""
     begun = _begins(source)
     if begun:
         text = "\n".join(source.lines[begun - 1 :])
         ends = list(_PLIST.finditer(text))[-1:] if source.lines[begun - 2 : begun - 1] else []
-        yield begun, "", text[: ends[0].start()] if ends else text
+        end = ends[0].start() if ends else len(text)
+        chain = [found.start() for found in _CHAINED.finditer(text)] if _CHAINED.match(text) else [0]
+        for start, last in pairwise([*chain, end]):
+            yield begun + text.count("\n", 0, start), "", text[start:last]
 
 
 def _box(text: str) -> Iterator[tuple[int, str, str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from smartsearch.text.longtimes import time_of
@@ -96,7 +97,8 @@ def _list_key(value: object, *, whole: bool = False) -> str | None:
 def read(source: Source, named: Named | None = None) -> Iterator[Record]:
     """Turns in file order, of JSON or of a table's rows; messages without text are reported as `no_text`.
 
-    What smartsearch itself returned to an agent is left out (own_calls.py).
+    A list that begins with the last message, as services answer, is turned round. What smartsearch itself
+    returned to an agent is left out (own_calls.py).
     """
     items = list(source.items())
     for row in records(source) if not items and columns(source) else ():
@@ -111,6 +113,8 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
         )
     if said := "" if named else said_of(message.item.value for message in messages[:HEAD]):
         yield FormatError(said, kind="notice")
+    if messages and not messages[0].item.line and _are_latest_first(messages):
+        messages.reverse()
     own = ids(message.item.value for message in messages)
     times = [_when(message.item.value, keys_of(message.item.value)) for message in messages]
     day_first = is_day_first(map(str, times))
@@ -131,6 +135,16 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
             count = f"{len(items):,} turn{'s' if len(items) > 1 else ''}"
             place = f"on line {line}" if line else f"at {pointer}"
             yield FormatError(f"{count} without {lacks}, the first {place}", kind="notice")
+
+
+def _are_latest_first(messages: Sequence[_Message]) -> bool:
+    """Whether the messages of one conversation all have a time, and none is later than the one before it."""
+    ends = messages[0], messages[-1]
+    first, last = (time_of(_when(one.item.value, keys_of(one.item.value))) for one in ends)
+    if not first > last > "" or ends[0].conversation != ends[1].conversation:
+        return False
+    times = [time_of(_when(one.item.value, keys_of(one.item.value))) for one in messages]
+    return all(times) and all(one >= later for one, later in pairwise(times))
 
 
 def _by_names(source: Source, items: Sequence[Item], named: Named) -> Iterator[_Message]:
@@ -308,10 +322,13 @@ def _content(value: Any, keys: Keys) -> tuple[str, Any]:
 def _when(value: Any, keys: Keys) -> Any:
     """When it was said; of a day and a time of day under two keys both, of a time and none the time."""
     found = unwrapped(text_at(value, keys.time)[1])
-    if len(keys.time) > 1 and isinstance(found, str) and clock(found):
-        days = (value[key] for key in keys.time)
-        return next((f"{day} {found}" for day in days if isinstance(day, str) and find_date(day)), found)
-    if len(keys.time) > 1 and not time_of(found):  # `2 years ago`
-        others = (unwrapped(value[key]) for key in keys.time)
-        return next(filter(time_of, others), found)
-    return found
+    if len(keys.time) < 2:
+        return found
+    others = [unwrapped(value[key]) for key in keys.time]
+    if isinstance(found, str) and (time_of(found) or clock(found)):
+        written = [one for one in others if isinstance(one, str)]
+        if clock(found):
+            return next((f"{day} {found}" for day in written if find_date(day)), found)
+        if "T" not in time_of(found):
+            return next((f"{found} {hour}" for hour in written if clock(hour)), found)
+    return found if time_of(found) else next(filter(time_of, others), found)  # `2 years ago`

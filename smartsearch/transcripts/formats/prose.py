@@ -33,8 +33,8 @@ _NO_LEVEL = 7  # of what is below every heading
 
 
 def detect(source: Source) -> bool:
-    """Whether it is text, but not JSON or a table, which have a shape of their own that prose would hide."""
-    return not source.json.items and not (source.suffix in SUFFIXES and columns(source))
+    """Whether it is text, but not JSON, XML or a table: their shape would be lost in prose."""
+    return not (source.json.items or source.is_xml or (source.suffix in SUFFIXES and columns(source)))
 
 
 def read(source: Source) -> Iterator[Record]:

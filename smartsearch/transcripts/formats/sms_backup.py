@@ -20,7 +20,7 @@ from smartsearch.transcripts.formats.captions import attachment, joined
 from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
 
-_ROOT = re.compile(r"<smses[\s>]")
+_ROOT = re.compile(r"<smses[\s>]|<[sm]ms\s[^<>]{0,400}\bdate=\"\d")
 _BEGINS = re.compile(r"<(?P<kind>sms|mms)\s")
 _ENDS = {"sms": re.compile(r"/>|</sms>"), "mms": re.compile(r"</mms>|(?<=\")\s{0,8}/>\s{0,8}$")}
 _HALVES = re.compile(r"&#(?P<high>5[5-6]\d{3});&#(?P<low>5[6-7]\d{3});")

@@ -104,6 +104,7 @@ _LABELS = frozenset(
     effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code
     名称|说明|參數|参数|返回|注意|备注|备考|示例|标题|作者|日期|时间|地点|主题|注|例|名前|説明|備考|日時|場所|件名
     present|apologies|absent|owner|regrets|chair|attending|in attendance
+    read|delivered|sent|seen|edited|style|dialogue|scripttype
     copyright|comment|comments|upstream-name|upstream-contact|run|check|requires|unsupported|reason
     attendees|presenter|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
@@ -176,7 +177,7 @@ def opening(line: str) -> Opening | None:
         return _on_its_own(heading["level"], heading["inner"])
     if len(line) < 120 and (found := _ALONE.match(line)):
         alone = _on_its_own("alone", found["inner"] + (found["stamp"] or ""))
-        if alone.name:
+        if alone.name.strip("-=~ "):
             return alone
     if asked := _ASKED.match(line):
         return Opening("plain", "", asked["side"] or asked["name"], line[asked.end() :])
@@ -409,7 +410,7 @@ _PARTICLES = frozenset(
             "zur",
             "af",
         ),
-        *("av", "of", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
+        *("av", "of", "for", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
     )
 )
 _DEGREE = re.compile(

@@ -35,7 +35,14 @@ _SBV = re.compile(
     r"(?P<hours>\d{1,4}):(?P<minutes>\d{2}):(?P<seconds>\d{2})\.(?P<fraction>\d{3}),\d{1,4}:\d{2}:\d{2}\.\d{3}\s{0,4}$"
 )
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
-_VOICE = re.compile(r"<v(?:\.[^\s<>]{1,80})?\s{1,8}(?P<name>[^<>\n]{1,100})>")
+_SOUNDS = "music|applause|laugh|cheer|silence|inaudible|crosstalk|noise|sigh|cough|foreign|speaking|♪"
+_SOUND = re.compile(_SOUNDS, re.I)
+_VOICE = re.compile(
+    r"(?:<v(?:\.[^\s<>]{1,80})?\s{1,8}"
+    rf"|^<(?!(?i:[bcisuvp]|rt|br|em|ruby|lang|font|span|strong)\b|(?i:{_SOUNDS}))(?=[^\W\da-z]))"
+    r"(?P<name>[^<>\n/]{1,100})>"
+)
+"""Who speaks: `<v Maya Reis>`, and at a line's begin what is written as a tag and is none, `<Maya Reis>`."""
 _TAG = re.compile(r"</?(?:[^\W\d]|\d\d:)[^<>\n]{0,200}>|</?>")  # `a <3 b -> c` is none
 _NAMED = re.compile(
     r"(?:[-–—] ?|>> ?)?(?:(?P<name>[^:：\n<>\[\]{}()]{1,60}(?:\([^()\n]{1,30}\))?)"
@@ -160,18 +167,13 @@ def _begins(line: str, cue: _Cue) -> bool:
     return line == first or not (named and named.end() == len(first))
 
 
-_SOUND = re.compile(
-    r"music|applause|laugh|cheer|silence|inaudible|crosstalk|noise|sigh|cough|foreign|speaking|♪", re.I
-)
-
-
 def _name_in(found: re.Match[str]) -> str:
     return (found["name"] or found["within"]).strip()
 
 
 def _voiced(cue: _Cue) -> bool:
     """Whether a cue marks who speaks: what stands before a colon in it is what was said."""
-    return cue.speaker != "" or any("<v" in line and _VOICE.search(line) for line in cue.lines)
+    return cue.speaker != "" or any("<" in line and _VOICE.search(line) for line in cue.lines)
 
 
 def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[Said]:
@@ -179,7 +181,7 @@ def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[Said]:
     names = frozenset() if _voiced(cue) else names
     speaker, number, texts = cue.speaker, cue.number, list[str]()
     for at, line in enumerate(cue.lines, cue.number):
-        pieces = _VOICE.split(line) if "<v" in line else [line]
+        pieces = _VOICE.split(line) if "<" in line else [line]
         for n, piece in enumerate(pieces):
             if n % 2:
                 who, said = unescaped(piece).strip(), ""

@@ -50,7 +50,9 @@ def _joined(here: Opened, below: list[str]) -> str:
 #     From Maya Reis to Everyone:  10:01 AM               (copied out of the window, the text below)
 #     00:12:31\tMaya Reis:\ttext                          (of a recording in Zoom's cloud)
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}"
-_FROM = r"(?:(?P<english>From)|Von|De|Da|Van|Od|От|Från|Fra|来自|來自|開始)\s{1,3}(?P<name>[^\t\n:]{1,100}?)"
+_FROM = (
+    r"(?:(?P<english>[Ff]rom)|Von|De|Da|Van|Od|От|Från|Fra|来自|來自|開始)\s{1,3}(?P<name>[^\t\n:]{1,100}?)"
+)
 _TO = (
     r"\s{1,4}(?(english)[Tt]o|(?:[Aa]n|a|à|para|aan|do|кому|till?|到|至|宛先))\s{1,4}"
     r"(?P<to>[^\n:]{1,100}?)"
@@ -65,7 +67,7 @@ _COPIED = re.compile(
 )
 _CLOUD = re.compile(rf"(?P<clock>{_CLOCK})\t(?P<name>[^\t\n:]{{1,100}}):\t(?P<text>.*)$")
 _PRIVATE = re.compile(r"\s{0,4}\((?:Direct Message|Privately)\)$")
-_EVERYONE = re.compile(r"Everyone\b|.*\((?:Direct Message|Privately)\)$")
+_EVERYONE = re.compile(r"[Ee]veryone\b|.*\((?:Direct Message|Privately)\)$")
 _FOLDER = re.compile(r"(?P<day>\d{4}-\d\d-\d\d) \d\d\.\d\d\.\d\d (?P<name>.{1,200}?)(?: \d{9,12})?$")
 _REACTION = re.compile(
     r"Reacted to [\"“].{0,400}[\"”] with \S{1,16}|Removed an? \S{1,16} reaction from [\"“].{0,400}[\"”]", re.S
