@@ -36,8 +36,7 @@ EXCUSED = {
 
 MADE = {
     *("text/redact/named.py: pattern", "text/redact/named.py: name"),
-    *(f"text/tagging/words.py: self._patterns['{name}']" for name in ("prefix", "suffix", "infix", "url")),
-    "text/tagging/words.py: tables['unusual']",
+    *("text/tagging/words.py: self._patterns[kind]", "text/tagging/words.py: tables['unusual']"),
     "transcripts/formats/heads.py: ''.join(written) + ('' if part.endswith('TEXT') else '\\\\s*')",
 }
 """Patterns that a function is given: found in tables that it makes, spaCy's own, a head's marks, escaped."""

@@ -24,56 +24,58 @@ def cut(found, **settings):
     return [hit.rank for hit in kept], budget
 
 
-def test_none_keeps_all():
-    kept, budget = cut(hits(0.9, 0.0001), truncate="none")
-    assert kept == [1, 2]
-    assert (budget.used_words, budget.words, budget.tau) == (10, 0, 0.0)
+MIXED = [*hits(0.9, 0.8), Hit(3, Turn("w " * 20, "S"), Scores(1)), Hit(4, Turn("w", "S"), Scores(1))]
+LONG = [Hit(1, Turn("w " * 30, "S"), Scores(1, 0.9)), Hit(2, Turn("w", "S"), Scores(1, 0.9))]
 
 
-def test_whole_turns_are_taken_and_one_that_does_not_fit_is_skipped_or_stopped_at():
-    found = [*hits(0.9, 0.8), Hit(3, Turn("w " * 20, "S"), Scores(1)), Hit(4, Turn("w", "S"), Scores(1))]
-    for kind in ("fixed", "adaptive"):
-        kept, budget = cut(found, truncate=kind, budget=14)
-        assert kept == [1, 2, 4]
-        assert [(d.rank, d.reason) for d in budget.dropped] == [(3, "budget")]
-        kept, budget = cut(found, truncate=kind, budget=14, fill="stop")
-        assert kept == [1, 2]
-        assert [(d.rank, d.reason) for d in budget.dropped] == [(3, "budget"), (4, "budget")]
+@pytest.mark.parametrize(
+    ("found", "settings", "kept", "dropped"),
+    [
+        (hits(0.9, 0.0001), {"truncate": "none"}, [1, 2], {}),
+        ([], {}, [], {}),
+        # a turn that does not fit is skipped or stopped at
+        (MIXED, {"truncate": "fixed", "budget": 14}, [1, 2, 4], {3: "budget"}),
+        (MIXED, {"truncate": "adaptive", "budget": 14}, [1, 2, 4], {3: "budget"}),
+        (MIXED, {"truncate": "fixed", "budget": 14, "fill": "stop"}, [1, 2], {3: "budget", 4: "budget"}),
+        (MIXED, {"truncate": "adaptive", "budget": 14, "fill": "stop"}, [1, 2], {3: "budget", 4: "budget"}),
+        (LONG, {"truncate": "fixed", "budget": 9, "fill": "skip"}, [2], {1: "budget"}),
+        (LONG[:1], {"truncate": "fixed", "budget": 9, "fill": "skip"}, [1], {}),
+        # what scores below alpha of the best of the first top_k goes, what is exactly tau stays
+        (hits(0.5, 0.02, 0.014, 0.3), {"alpha": 0.03}, [1, 2, 4], {3: "tau"}),
+        (hits(0.8, 0.4), {"alpha": 0.5}, [1, 2], {}),
+        (hits(0.1, 0.1, 0.9), {"alpha": 0.03, "top_k": 2}, [1, 2], {3: "top_k"}),
+        (hits(1e-9, 1e-9), {"alpha": 0.5}, [1, 2], {}),
+        (hits(1e-12, 1e-3), {"alpha": 0.5}, [2], {1: "tau"}),
+        (hits(None, None), {}, [1, 2], {}),
+        (hits(0.5, None, 0.2), {"min_score": 0.2}, [1, 3], {2: "min_score"}),
+        (hits(0.5, 0.2), {"min_score": 0.6}, [], {1: "min_score", 2: "min_score"}),
+        (hits(0.9, 0.8, 0.7), {"tokens": 10}, [1, 2], {3: "budget"}),  # five letters a turn
+        (hits(0.9, 0.8), {"truncate": "fixed", "budget": 5, "fill": "cut"}, [1], {2: "budget"}),
+    ],
+)
+def test_which_turns_stay_and_why_others_do_not(found, settings, kept, dropped):
+    stay, budget = cut(found, **settings)
+    assert (stay, {d.rank: d.reason for d in budget.dropped}) == (kept, dropped)
+    scores = {hit.rank: hit.scores for hit in found}
+    assert all(d.scores == scores[d.rank] for d in budget.dropped)
+    assert budget.cut_text == (found == LONG[:1])
+    if not budget.cut_text:
+        assert budget.used_words == sum(hit.turn.words for hit in found if hit.rank in kept)
 
 
-def test_adaptive_drops_what_scores_below_alpha_of_the_best():
-    kept, budget = cut(hits(0.5, 0.02, 0.014, 0.3), alpha=0.03)
-    assert budget.tau == pytest.approx(0.015)
-    assert kept == [1, 2, 4]
-    assert [(d.rank, d.reason, d.scores.ce) for d in budget.dropped] == [(3, "tau", 0.014)]
-    assert cut(hits(0.8, 0.4), alpha=0.5)[0] == [1, 2]  # what is exactly tau stays
+def test_tau_is_a_share_of_the_best_of_those_looked_at():
+    assert cut(hits(0.5, 0.02), alpha=0.03)[1].tau == pytest.approx(0.015)
+    assert cut(hits(0.1, 0.1, 0.9), top_k=2, alpha=0.03)[1].tau == pytest.approx(0.003)
+    assert cut(hits(None, None))[1].tau == 0.0 == threshold(hits(None), 0.5)
 
 
-def test_adaptive_looks_only_at_the_top_k_for_its_maximum():
-    kept, budget = cut(hits(0.1, 0.1, 0.9), top_k=2, alpha=0.03)
-    assert kept == [1, 2]
-    assert budget.tau == pytest.approx(0.003)
-    assert [d.reason for d in budget.dropped] == ["top_k"]
-
-
-def test_low_scores_all_round_still_leave_one():
-    kept, _ = cut(hits(1e-9, 1e-9), alpha=0.5)
-    assert kept == [1, 2]
-    kept, _ = cut(hits(1e-12, 1e-3), alpha=0.5)
-    assert kept == [2]
-
-
-def test_below_a_score_that_was_asked_for_no_turn_stays():
-    kept, budget = cut(hits(0.5, None, 0.2), min_score=0.2)
-    assert kept == [1, 3]
-    assert [(d.rank, d.reason) for d in budget.dropped] == [(2, "min_score")]
-    assert cut(hits(0.5, 0.2), min_score=0.6)[0] == []
-
-
-def test_without_a_cross_encoder_nothing_falls_below_tau():
-    kept, budget = cut(hits(None, None))
-    assert kept == [1, 2]
-    assert budget.tau == 0.0 == threshold(hits(None), 0.5)
+def test_the_budget_says_what_was_counted():
+    assert cut(hits(0.9))[1].words == 4000  # the paper's
+    assert cut(hits(0.9), truncate="fixed")[1].words == 2000
+    none = cut(hits(0.9), truncate="none")[1]
+    assert (none.words, none.tau) == (0, 0.0)
+    budget = cut(hits(0.9, 0.8, 0.7), tokens=10)[1]
+    assert (budget.used_tokens, budget.tokenizer) == (10, "letters")
 
 
 def test_a_first_turn_longer_than_the_budget_is_cut_and_said_so():
@@ -91,26 +93,12 @@ def test_cut_fills_the_rest_with_part_of_the_next_turn():
     assert budget.cut_text
 
 
-def test_skip_passes_over_a_first_turn_that_does_not_fit():
-    found = [Hit(1, Turn("w " * 30, "S"), Scores(1, 0.9)), Hit(2, Turn("w", "S"), Scores(1, 0.9))]
-    assert cut(found, truncate="fixed", budget=9, fill="skip")[0] == [2]
-    kept, budget = cut(found[:1], truncate="fixed", budget=9, fill="skip")
-    assert kept == [1]
-    assert budget.cut_text
-
-
 def test_the_limit_hides_without_dropping_and_is_not_counted_as_used():
     kept, budget = cut(hits(0.9, 0.8, 0.7), limit=2)
     assert kept == [1, 2]
     assert budget.used_words == 10
     assert budget.dropped == ()
     assert [hit.rank for hit in budget.hidden] == [3]
-
-
-def test_cut_adds_nothing_to_a_budget_that_is_used_up():
-    kept, budget = cut(hits(0.9, 0.8), truncate="fixed", budget=5, fill="cut")
-    assert kept == [1]
-    assert not budget.cut_text
 
 
 def test_a_caption_goes_first_when_a_turn_is_cut():
@@ -125,21 +113,6 @@ def test_a_turn_without_spaces_is_cut_by_characters():
     kept, budget = truncate(found, Config(tokens=50), TOKENS)
     assert 0 < len(kept[0].turn.text) <= 50
     assert budget.cut_text
-
-
-def test_a_token_ceiling_counts_with_the_named_tokenizer():
-    kept, budget = cut(hits(0.9, 0.8, 0.7), tokens=10)
-    assert kept == [1, 2]  # five letters a turn
-    assert (budget.used_tokens, budget.tokenizer) == (10, "letters")
-
-
-def test_budgets_default_to_the_papers():
-    assert cut(hits(0.9))[1].words == 4000
-    assert cut(hits(0.9), truncate="fixed")[1].words == 2000
-
-
-def test_nothing_in_nothing_out():
-    assert cut([])[0] == []
 
 
 def test_a_turn_is_masked_before_it_is_cut():

@@ -12,14 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from smartsearch.config import FIELDS, Config, names
-from smartsearch.errors import (
-    ConfigError,
-    InputError,
-    ModelError,
-    SmartsearchError,
-    UsageError,
-    unexpected,
-)
+from smartsearch.errors import ConfigError, InputError, ModelError, SmartsearchError, UsageError, unexpected
 from smartsearch.transcripts.filters import NAMES, SWITCHES, Filters
 from smartsearch.types import Answered, Identity, Result
 

@@ -35,10 +35,7 @@ class Library:
     """Sources made ready for search, each read once while it is among the last used."""
 
     def __init__(
-        self,
-        stdin: BinaryIO | None = None,
-        unparsed_above: int = UNPARSED_ABOVE,
-        watch: Watch | None = None,
+        self, stdin: BinaryIO | None = None, unparsed_above: int = UNPARSED_ABOVE, watch: Watch | None = None
     ) -> None:
         self._stdin = stdin
         self._watch = watch

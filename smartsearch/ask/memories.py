@@ -105,23 +105,21 @@ def _all() -> Iterator[Held]:
             yield Held(str(about["system"]), *facts, size, path.parent)
 
 
-def _place(name: str, scope: Scope, *, llm: bool) -> Path:
-    """The folder of a system's memory of these files; one that a language model made has its own."""
-    chosen = [_real(scope), scope.globs, scope.excludes, scope.input_format, *(["llm"] if llm else [])]
-    digest = hashlib.blake2b(json.dumps(chosen).encode(), digest_size=8).hexdigest()
-    return private.home("systems") / f"{name}-{digest}"
-
-
 def _real(scope: Scope) -> list[str]:
     return sorted({os.path.realpath(path) for path in scope.paths})
 
 
 def _folder(system: System, scope: Scope, config: Config) -> Path | None:
-    """Where this memory is kept; None for nowhere, as where standard input is read."""
+    """Where this memory is kept; None for nowhere, as where standard input is read.
+
+    A memory that a language model made has a folder of its own.
+    """
     if not (system.card.keeps and config.cache_bytes) or "-" in scope.paths:
         return None
+    chosen = [_real(scope), scope.globs, scope.excludes, scope.input_format, *(["llm"] if config.llm else [])]
+    digest = hashlib.blake2b(json.dumps(chosen).encode(), digest_size=8).hexdigest()
     with suppress(CacheError):
-        return _place(system.card.name, scope, llm=config.llm)
+        return private.home("systems") / f"{system.card.name}-{digest}"
     return None
 
 

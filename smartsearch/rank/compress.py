@@ -31,9 +31,7 @@ def _short(name: str, taken: set[str]) -> str:
     if not words:
         return name
     letters = "".join(word[0] for word in words).upper()
-    tries = (
-        [letters[:1], letters, *(words[0][:n].capitalize() for n in range(2, len(words[0])))] if words else []
-    )
+    tries = [letters[:1], letters, *(words[0][:n].capitalize() for n in range(2, len(words[0])))]
     return next((short for short in tries if short not in taken), name)
 
 

@@ -61,20 +61,16 @@ class OnnxCrossEncoder:
         return np.array([output.reshape(()) for output in outputs], dtype=np.float64)
 
     def inputs(self, question: str, texts: Sequence[str]) -> list[dict[str, list[int]]]:
-        """What the model is given for each text."""
+        """What the model is given for each text: segment 0 is the question, segment 1 the text."""
         model = self._model
         head = [model.cls, *model.tokens([question])[0][: int(self._max_length * QUESTION_SHARE)], model.sep]
         room = self._max_length - len(head) - 1
-        return [_pair(head, [*ids[:room], model.sep]) for ids in model.tokens(texts)]
-
-
-def _pair(question: list[int], text: list[int]) -> dict[str, list[int]]:
-    """Question and text as one input: segment 0, then segment 1."""
-    return {
-        "input_ids": question + text,
-        "attention_mask": [1] * (len(question) + len(text)),
-        "token_type_ids": [0] * len(question) + [1] * len(text),
-    }
+        rows = [[*head, *ids[:room], model.sep] for ids in model.tokens(texts)]
+        segments = [[0] * len(head) + [1] * (len(row) - len(head)) for row in rows]
+        return [
+            {"input_ids": row, "attention_mask": [1] * len(row), "token_type_ids": segment}
+            for row, segment in zip(rows, segments)
+        ]
 
 
 class HubCrossEncoder:

@@ -124,10 +124,7 @@ class OnnxModel:
         try:
             self.config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
             self._session = onnxruntime.InferenceSession(
-                str(folder / file),
-                options,
-                providers=["CPUExecutionProvider"],
-                disabled_optimizers=[SLOW],
+                str(folder / file), options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOW]
             )
             _trim()
             self._tokenizer = tokenizer_of(folder / "tokenizer.json")

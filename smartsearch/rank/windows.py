@@ -14,15 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.scorer import Call, Scorer
-from smartsearch.rank.text import (
-    SHOWN,
-    Shown,
-    body,
-    context_of,
-    heading,
-    scored_text,
-    turns_before,
-)
+from smartsearch.rank.text import SHOWN, Shown, body, context_of, heading, scored_text, turns_before
 from smartsearch.types import Corpus, Turn
 
 WHOLE_PIECES = 132

@@ -239,7 +239,7 @@ def _nearest_words(
     is_word = known is not None and _is_word(word, known)
     near = {} if is_word else _alike(word, words, config, known)
     if known is not None:
-        near |= _forms(word, words)
+        near |= {other: FORM for other in words if other[:3] == word[:3] and stem(other) == stem(word)}
         near.update(dict.fromkeys(_accented(word, words), FORM))
     if not is_word or term.text != word:  # a name, as its capital says
         short = _short_forms(word, term, words)
@@ -262,22 +262,18 @@ def _alike(word: str, words: Mapping[str, None], config: Config, known: Known | 
     from rapidfuzz import fuzz, process
     from rapidfuzz.distance import OSA
 
-    most = config.fuzzy_words if known is None else None
+    limit = config.fuzzy_words if known is None else None
     close = process.extract(
-        word, tuple(words), scorer=fuzz.ratio, score_cutoff=config.fuzzy_cutoff, limit=most
+        word, tuple(words), scorer=fuzz.ratio, score_cutoff=config.fuzzy_cutoff, limit=limit
     )
     near = {str(match): score / 100.0 for match, score, _ in close}
     if known is None:
         return near
     errors = {other: OSA.distance(word, other) for other in near if _mistyped(word, other, known)}
-    fewest = min((count for count in errors.values() if count <= _errors(word)), default=-1)
+    most = 2 if len(word) >= LONG_WORD else 1
+    fewest = min((count for count in errors.values() if count <= most), default=-1)
     stems = {stem(other) for other, count in errors.items() if count == fewest}
     return {other: near[other] for other in errors if stem(other) in stems}
-
-
-def _errors(word: str) -> int:
-    """Typing errors that a word of its length may have."""
-    return 2 if len(word) >= LONG_WORD else 1
 
 
 def _mistyped(word: str, other: str, known: Known) -> bool:
@@ -289,11 +285,6 @@ def _mistyped(word: str, other: str, known: Known) -> bool:
     if len(word) - len(other) > 1 and (word.startswith(other) or word.endswith(other)):
         return False
     return word[0] == other[0] or word[:2] == other[1::-1] or not known(other)
-
-
-def _forms(word: str, words: Mapping[str, None]) -> dict[str, float]:
-    """Other forms of the word: `employs` for `employed`."""
-    return {other: FORM for other in words if other[:3] == word[:3] and stem(other) == stem(word)}
 
 
 def _accented(word: str, words: Mapping[str, None]) -> list[str]:

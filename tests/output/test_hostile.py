@@ -170,12 +170,7 @@ def test_what_is_opened_is_wrapped_within_the_screen(monkeypatch):
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=30))
 def test_whatever_the_text(attack: str):
     for way in WAYS:
-        if way not in (
-            "show drawn",
-            "terminal",
-            "terminal in colour",
-            "terminal with links",
-        ):
+        if way not in ("show drawn", "terminal", "terminal in colour", "terminal with links"):
             assert not DRIVING.findall(text(way, attack))
 
 

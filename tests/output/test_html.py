@@ -14,18 +14,7 @@ from hypothesis import strategies as st
 
 from smartsearch.config import Config
 from smartsearch.output import html
-from smartsearch.types import (
-    Budget,
-    Hit,
-    HopTrace,
-    Nearby,
-    Result,
-    Scores,
-    Skipped,
-    Term,
-    Trace,
-    Turn,
-)
+from smartsearch.types import Budget, Hit, HopTrace, Nearby, Result, Scores, Skipped, Term, Trace, Turn
 from tests.output.samples import FULL, KITE, Outline, answer, dropped, hit, turn
 
 HOSTILE = [
@@ -61,7 +50,7 @@ def test_it_is_one_page_that_loads_and_runs_nothing():
     assert text.startswith('<!doctype html>\n<html lang="en">')
     names = {name for name, _ in outline.elements}
     assert not names & {
-        *("script", "link", "img", "iframe", "object", "embed", "base", "form", "input", "image", "use"),
+        *("script", "link", "img", "iframe", "object", "embed", "base", "form", "input", "image", "use")
     }
     attributes = {name for _, given in outline.elements for name in given}
     assert not {name for name in attributes if name.startswith("on")} | attributes & {

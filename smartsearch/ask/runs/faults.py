@@ -60,12 +60,8 @@ _FAULTS = (
         *("unreachable", "the storage cannot be reached or is overloaded"),
         "check the network and the address, then run the same command again",
         (
-            errno.ECONNREFUSED,
-            errno.ECONNRESET,
-            errno.ETIMEDOUT,
-            errno.EHOSTUNREACH,
-            errno.ESTALE,
-            errno.EBUSY,
+            *(errno.ECONNREFUSED, errno.ECONNRESET, errno.ETIMEDOUT, errno.EHOSTUNREACH),
+            *(errno.ESTALE, errno.EBUSY),
         ),
         "UNAVAILABLE|Service Unavailable|ConnectionError|ConnectTimeout|EndpointConnection|timed out"
         "|ServiceRequestError|ClientConnector|HTTP status 5",

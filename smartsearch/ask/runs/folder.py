@@ -76,11 +76,8 @@ class RunFolder:
             name.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # answers hold what was said
             lock = taken(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
         if lock is None:
-            raise UsageError(
-                f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
-                hint="wait for it, or end it",
-                kind="busy",
-            )
+            said = f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}"
+            raise UsageError(said, hint="wait for it, or end it", kind="busy")
         try:
             yield
         finally:
@@ -106,27 +103,16 @@ class RunFolder:
             held = _object(self._storage.read(self.plan_name), self._storage.where(self.plan_name))
             differing = list(differences(held, identity))
             if differing:
-                raise UsageError(
-                    listed(f"{self._storage.where()} holds another run:", *differing),
-                    hint="another --out, or remove that folder",
-                    kind="other_run",
-                )
+                raise _other(listed(f"{self._storage.where()} holds another run:", *differing))
             return
         known = (self.manifest_name, self.inputs_name, self.answers_name)
         there = [*filter(self._storage.exists, known), *self._storage.names(self._parts)]
         if there:
-            raise UsageError(
-                f"{self._storage.where(there[0])} is there, and no plan says whose it is",
-                hint="another --out, or remove that folder",
-                kind="other_run",
-            )
+            raise _other(f"{self._storage.where(there[0])} is there, and no plan says whose it is")
         of = f"-of-{self.shard.of:05d}.json"
         if any(not name.endswith(of) for name in others):
-            raise UsageError(
-                f"{self._storage.where()} holds a run in another number of shards ({others[0]})",
-                hint="another --out, or --shard as it was",
-                kind="other_run",
-            )
+            said = f"{self._storage.where()} holds a run in another number of shards ({others[0]})"
+            raise _other(said, "another --out, or --shard as it was")
         self._storage.write(self.plan_name, _indented(identity))
 
     @property
@@ -142,11 +128,8 @@ class RunFolder:
             return False
         name = manifest["answers"]["file"]
         if name != self.answers_name and self._storage.exists(name):
-            raise UsageError(
-                f"{self._storage.where()} is complete: its answers are in {name}",
-                hint=f"--out-format {name.rpartition('.')[2]}, or another --out",
-                kind="other_run",
-            )
+            said = f"{self._storage.where()} is complete: its answers are in {name}"
+            raise _other(said, f"--out-format {name.rpartition('.')[2]}, or another --out")
         return self._storage.exists(self.answers_name)
 
     def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> None:
@@ -161,9 +144,6 @@ class RunFolder:
             elif suffix == "jsonl":
                 self._take_part(int(stem), plan, retry_failed)
 
-    def _part_names(self) -> list[str]:
-        return [name for name in self._storage.names(self._parts) if name.endswith(".jsonl")]
-
     def done(self, task: int) -> Collection[int]:
         """The lines of a task that are done, where not all are."""
         return self._open.get(task, {}).keys()
@@ -175,11 +155,8 @@ class RunFolder:
         for raw in self._storage.read(name).splitlines():
             value = _object(raw, self._storage.where(name))
             if value.get("line") not in lines:
-                raise UsageError(
-                    f"{self._storage.where(name)} holds a line that is not of this task",
-                    hint="remove that file; its questions are asked again",
-                    kind="other_run",
-                )
+                said = f"{self._storage.where(name)} holds a line that is not of this task"
+                raise _other(said, "remove that file; its questions are asked again")
             if not (retry_failed and "error" in value):
                 kept[value["line"]] = raw
                 self.failed += "error" in value
@@ -219,12 +196,11 @@ class RunFolder:
         fresh = [one for one in dict.fromkeys(inputs) if one not in self._inputs]
         for one in fresh:
             if one.memory and self._memories.get(one.path, one.sha256) != one.sha256:
-                raise UsageError(
-                    f"what the system holds of {' '.join(one.path.split())} is not what earlier answers of "
-                    "this run were found in",
-                    hint="another --out, or remove that folder",
-                    kind="other_run",
+                where = " ".join(one.path.split())
+                said = (
+                    f"what the system holds of {where} is not what earlier answers of this run were found in"
                 )
+                raise _other(said)
         if fresh:
             self._storage.write(f"{self._parts}/{task:08d}.{len(self._inputs)}.sha256", _list(fresh))
             self._know(fresh)
@@ -311,6 +287,11 @@ class RunFolder:
         """Remove the parts of a complete run, unless lines failed: `resume` takes these up from there."""
         if not manifest["counts"]["failed"]:
             self._storage.remove_folder(self._parts)
+
+
+def _other(said: str, hint: str = "another --out, or remove that folder") -> UsageError:
+    """The error of a folder that holds another run."""
+    return UsageError(said, hint=hint, kind="other_run")
 
 
 def _object(raw: bytes, where: str) -> Json:

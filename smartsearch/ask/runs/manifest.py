@@ -28,9 +28,8 @@ LISTED = 1000
 Json = dict[str, Any]
 
 
-_SAID = {"conversation": "conversations", "session": "sessions"}
-_SAID |= {"only_speaker": "only_speakers", "role": "roles"}
-"""What a plan calls the filters that take several names."""
+_SEVERAL = ("conversation", "session", "only_speaker", "role")
+"""The filters that take several names, which a plan names with an s behind."""
 
 
 def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: dict[str, str]) -> Json:
@@ -38,7 +37,7 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
     questions = plan.questions
     searched = {name: value for name, value in vars(source).items() if name not in ("indexed", "own")}
     del searched["filters"]
-    searched |= {_SAID.get(name, name): getattr(source.filters, name) for name in NAMES}
+    searched |= {f"{name}s" if name in _SEVERAL else name: getattr(source.filters, name) for name in NAMES}
     made = {
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,
@@ -113,10 +112,8 @@ class Tally:
     def details(self) -> Json:
         """Failures and skipped files, LISTED of each."""
         keys = ("path", "kind", "reason")
-        return {
-            "failures": self.failures,
-            "skipped": [dict(zip(keys, one)) for one in sorted(self.skipped)[:LISTED]],
-        }
+        skipped = [dict(zip(keys, one)) for one in sorted(self.skipped)[:LISTED]]
+        return {"failures": self.failures, "skipped": skipped}
 
 
 @dataclass
@@ -144,8 +141,3 @@ class Session:
 def now() -> str:
     """The time in UTC, ISO 8601, in seconds."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def manifest(identity: Json, state: str, counts: Json, sessions: list[Json], **more: Any) -> Json:
-    """The manifest of a shard: `state` is running, stopped or complete."""
-    return {**identity, "state": state, "counts": counts, "sessions": sessions, **more}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from smartsearch.ask.runs.types import Answer, Input
@@ -10,9 +9,6 @@ from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.output import record
 from smartsearch.types import Answered, Identity
-
-UNEQUAL = ("timing_ms",)
-"""Keys of a record that may differ when the same question is asked again."""
 
 
 def answered(outcome: Answered, config: Config, memory: Input | None = None) -> Answer:
@@ -32,6 +28,6 @@ def failed(
     return answered(Answered(identity, line, error=error), config or Config())
 
 
-def comparable(value: dict[str, Any], keys: Sequence[str] = UNEQUAL) -> bytes:
-    """A record as bytes, without the keys that may differ from run to run."""
-    return record.dumps({key: item for key, item in value.items() if key not in keys}).encode()
+def comparable(value: dict[str, Any]) -> bytes:
+    """A record as bytes, without the times, which differ from run to run."""
+    return record.dumps({key: item for key, item in value.items() if key != "timing_ms"}).encode()

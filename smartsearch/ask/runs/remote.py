@@ -111,11 +111,6 @@ class Remote(Files):
             start = len(self._base) + 1 if self._base else 0
             return {name[start:]: size for name, size in sorted((one["name"], one["size"]) for one in found)}
 
-    def remove(self, name: str) -> None:
-        """Remove a file, if there is one."""
-        with faults(self.where(name)), contextlib.suppress(FileNotFoundError):
-            self._system.rm_file(self._path(name))
-
     def remove_folder(self, name: str) -> None:
         """Remove a folder and all in it, if there is one."""
         with faults(self.where(name)), contextlib.suppress(FileNotFoundError):

@@ -153,7 +153,8 @@ class Shift:
         self._noted = time.monotonic()
 
     def _manifest(self, state: str, counts: Json, **more: Any) -> Json:
+        """The manifest as it is now: `state` is running, stopped or complete."""
         self.session.seconds = time.monotonic() - self._began
         self.session.ended = manifest.now()
         sessions = [*self._earlier, self.session.value()]
-        return manifest.manifest(self.identity, state, counts, sessions, **more)
+        return {**self.identity, "state": state, "counts": counts, "sessions": sessions, **more}

@@ -103,11 +103,6 @@ class Local(Files):
                     found.append(f"{folder}/{path.name}" if folder else path.name)
         return sorted(found)
 
-    def remove(self, name: str) -> None:
-        """Remove a file, if there is one."""
-        with faults(self.where(name)):
-            self._path(name).unlink(missing_ok=True)
-
     def remove_folder(self, name: str) -> None:
         """Remove a folder and all in it, if there is one."""
         with faults(self.where(name)), contextlib.suppress(FileNotFoundError):

@@ -118,7 +118,8 @@ class Keeper:
                 if what == "answer":
                     note(which)
                     at = _IDLE
-                    self._well()
+                    for unready in _UNREADY:  # it answered, so it was ready: earlier failed starts are over
+                        self._tries.pop(unready, None)
                 elif what == "input":
                     inputs.append(which)
                 elif what == "done":
@@ -202,11 +203,6 @@ class Keeper:
         lines = self._last_words().decode("utf-8", "replace").strip().splitlines()
         hint = f"smartsearch doctor; {_FEWER}"
         raise SmartsearchError(": ".join([said, *lines[-1:]]), hint=hint, kind=worker.DIED)
-
-    def _well(self) -> None:
-        """Forget earlier failed starts: this process answered, so it was ready."""
-        for unready in _UNREADY:
-            self._tries.pop(unready, None)
 
     def _last_words(self) -> bytes:
         """The end of what the process printed."""

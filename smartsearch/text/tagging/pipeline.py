@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import Literal
@@ -32,35 +33,12 @@ class Token:
         self.word, self.i, self.idx, self.pos_ = word, i, idx, pos
         self.ent_type_ = ""
 
-    @property
-    def text(self) -> str:
-        """As it is written."""
-        return self.word.text
-
-    @property
-    def lower_(self) -> str:
-        """In lower case."""
-        return self.word.lower
-
-    @property
-    def is_stop(self) -> bool:
-        """Whether it is a stop word."""
-        return self.word.is_stop
-
-    @property
-    def is_punct(self) -> bool:
-        """Whether it is punctuation throughout."""
-        return self.word.is_punct
-
-    @property
-    def is_space(self) -> bool:
-        """Whether it is white space throughout."""
-        return self.word.is_space
-
-    @property
-    def is_alpha(self) -> bool:
-        """Whether it is letters throughout."""
-        return self.word.is_alpha
+    text = property(attrgetter("word.text"), doc="As it is written.")
+    lower_ = property(attrgetter("word.lower"), doc="In lower case.")
+    is_stop = property(attrgetter("word.is_stop"), doc="Whether it is a stop word.")
+    is_punct = property(attrgetter("word.is_punct"), doc="Whether it is punctuation throughout.")
+    is_space = property(attrgetter("word.is_space"), doc="Whether it is white space throughout.")
+    is_alpha = property(attrgetter("word.is_alpha"), doc="Whether it is letters throughout.")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -52,31 +52,18 @@ class English:
         self.key = lru_cache(KEPT)(lambda text: tables["symbols"].get(text) or hashed(text))
 
 
-class Affixes:
-    """The patterns that split what stands between white space, compiled at first use."""
+class Affixes(dict[str, re.Pattern[str]]):
+    """The patterns that split what stands between white space, compiled at first use.
+
+    A `prefix` is taken from the front, a `suffix` from the end; the rest parts at each `infix`, but a `url`.
+    """
 
     def __init__(self, patterns: dict[str, str]) -> None:
         self._patterns = patterns
 
-    @cached_property
-    def prefix(self) -> re.Pattern[str]:
-        """What is taken from the front."""
-        return re.compile(self._patterns["prefix"])
-
-    @cached_property
-    def suffix(self) -> re.Pattern[str]:
-        """What is taken from the end."""
-        return re.compile(self._patterns["suffix"])
-
-    @cached_property
-    def infix(self) -> re.Pattern[str]:
-        """Where the rest is parted."""
-        return re.compile(self._patterns["infix"])
-
-    @cached_property
-    def url(self) -> re.Pattern[str]:
-        """What is not parted."""
-        return re.compile(self._patterns["url"])
+    def __missing__(self, kind: str) -> re.Pattern[str]:
+        compiled = self[kind] = re.compile(self._patterns[kind])
+        return compiled
 
 
 class Tokenizer:
@@ -138,13 +125,13 @@ class Tokenizer:
         before: list[Word] = []
         behind: list[Word] = []
         while rest and rest not in self._exceptions and not _plain(rest):
-            found = affixes.prefix.match(rest)  # each of its alternatives begins with ^
+            found = affixes["prefix"].match(rest)  # each of its alternatives begins with ^
             first = found.end() - found.start() if found else 0
             if first and rest[first:] in self._exceptions:
                 before.append(self._word(rest[:first]))
                 rest = rest[first:]
                 break
-            found = _at_end(affixes.suffix, rest[first:])
+            found = _at_end(affixes["suffix"], rest[first:])
             last = found.end() - found.start() if found else 0
             if last and rest[:-last] in self._exceptions:
                 behind.append(self._word(rest[-last:]))
@@ -165,11 +152,11 @@ class Tokenizer:
         known = self._exception(rest)
         if known is not None:
             return known
-        if _plain(rest) or affixes.url.match(rest):
+        if _plain(rest) or affixes["url"].match(rest):
             return [self._word(rest)]
         words = []
         start = 0
-        for found in affixes.infix.finditer(rest):
+        for found in affixes["infix"].finditer(rest):
             if found.start() == 0:
                 continue
             words += [self._word(piece) for piece in (rest[start : found.start()], found[0]) if piece]
