@@ -127,14 +127,14 @@ def test_what_it_wrote_is_known_from_anything_else(tmp_path: Path, identity: obj
         for end, held in ((ours[:4], True), (ours[:-9], True), (b"my notes\n", False), (b"my notes", False)):
             path.write_bytes(ours + end)
             assert batch.has_answers(path) is held
-    others = [
+    others = (
         b"hello",
         b'{"id":"a","text":"x"}',
         b'{"id":1}',
         b'{"id": 1, "question": "x"}',
         b"[" * 9000,
         b"",
-    ]
+    )
     for other in others:
         path.write_bytes(other)
         assert not batch.has_answers(path)

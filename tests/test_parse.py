@@ -49,12 +49,8 @@ def test_terms_carry_the_papers_weights(parser, question, expected):
     assert weights(parser, question) == expected
 
 
-def test_a_name_may_be_shorter_than_another_word(parser):
+def test_a_name_may_be_shorter_than_another_word_and_auxiliaries_are_no_terms(parser):
     assert weights(parser, "Did Zoe adopt a dog?", min_length=4) == {"Zoe": 4.0, "adopt": 1.0}
-
-
-def test_stop_words_and_auxiliaries_are_no_terms(parser):
-    assert "did" not in weights(parser, "What did Mara paint?")
 
 
 def test_without_noun_name_or_verb_every_other_word_counts(parser):
@@ -86,23 +82,15 @@ def test_a_question_without_terms_does_not_raise(parser, question):
     assert query.fallback or query.terms
 
 
-def test_a_question_in_another_script_has_terms(parser):
-    assert parser.parse("Когда Мара взяла собаку?", Config()).terms
-    assert parser.parse("五月 何时", Config()).terms
-
-
 def test_entities_of_turns_are_people_places_organisations_and_events(parser):
-    found = parser.entities(["Ilya met Petra in New York on 7 June 2023", "Petra's Quill Co"])
-    assert found == ["Ilya", "Petra", "New York", "Quill Co"]
+    found = parser.entities(["Ilya met Petra in New York on 7 June 2023", "Petra's Quill Co", "ask Will"])
+    assert found == ["Ilya", "Petra", "New York", "Quill Co", "Will"]
 
 
-def test_a_name_that_looks_like_a_stop_word_is_an_entity(parser):
-    assert parser.entities(["ask Will about it"]) == ["Will"]
-
-
-def test_a_text_of_any_length_is_read(parser):
+def test_a_text_of_any_length_and_script_is_read(parser):
     assert parser.entities(["Ilya " + "dog " * 60_000]) == ["Ilya"]
-    assert parser.parse("dog " * 60_000, Config()).terms
+    for question in ("dog " * 60_000, "Когда Мара взяла собаку?", "五月 何时"):
+        assert parser.parse(question, Config()).terms
 
 
 def test_nouns_count_the_turns_they_stand_in(parser):

@@ -87,18 +87,18 @@ def test_the_limit_shows_fewer_and_drops_none(tools):
     assert result.trace.candidates > 1
 
 
-def test_chronological_order_on_request(tools):
-    turns = corpus("Mara: dog today", "Mara: dog dog").turns
-    dated = [dataclasses.replace(t, time=d) for t, d in zip(turns, ("2024-01-02", "2024-01-01"))]
-    result = search("dog today", Haystack(Corpus(tuple(dated))), Config(order="time"), tools)
-    assert [h.turn.time for h in result.hits] == ["2024-01-01", "2024-01-02"]
-
-
-def test_time_order_comes_after_the_limit_and_ties_keep_the_corpus_order(tools):
-    turns = corpus("Mara: nothing", "Mara: dog", "Mara: dog today", "Mara: today dog").turns
-    dated = tuple(dataclasses.replace(t, time="2024-01-01") for t in turns)
-    result = search("dog today", Haystack(Corpus(dated)), Config(order="time", limit=2), tools)
-    assert [h.index for h in result.hits] == [2, 3]
+@pytest.mark.parametrize(
+    ("said", "days", "limit", "order"),
+    [
+        (["dog today", "dog dog"], ["02", "01"], 0, [1, 0]),
+        (["nothing", "dog", "dog today", "today dog"], ["01"] * 4, 2, [2, 3]),  # ties as in the corpus
+    ],
+)
+def test_time_order_on_request_comes_after_the_limit(tools, said, days, limit, order):
+    turns = corpus(*(f"Mara: {text}" for text in said)).turns
+    dated = tuple(dataclasses.replace(t, time=f"2024-01-{day}") for t, day in zip(turns, days, strict=True))
+    result = search("dog today", Haystack(Corpus(dated)), Config(order="time", limit=limit), tools)
+    assert [h.index for h in result.hits] == order
 
 
 def test_alpha_counts_only_with_a_cross_encoder(tools):

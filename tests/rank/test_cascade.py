@@ -44,10 +44,24 @@ def ranked(config, ce=range(10), colbert=range(10)):
     return rank(Task("q", CANDIDATES, TURNS, scorers, config)), seen
 
 
-def test_all_means_both_rankers_see_every_candidate():
-    ranking, seen = ranked(Config(candidates=0))
-    assert sorted(seen["ce"]) == sorted(seen["colbert"]) == list(range(10))
-    assert [c.index for c in ranking.candidates] == list(range(9, -1, -1))
+ALL = list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("config", "scores", "read", "order"),
+    [
+        (Config(candidates=0), ALL, (ALL, ALL), ALL[::-1]),  # both rankers see every candidate
+        (Config(), ALL, (ALL, ALL), ALL[::-1]),  # few are all seen by default
+        (Config(candidates=0), [0] * 10, (ALL, ALL), ALL),  # equal scores keep the order of match weight
+        (Config(rank=()), ALL, ([], []), ALL),
+        (Config(colbert_turns=4, cascade=2), ALL, ([2, 3], [0, 1, 2, 3]), [3, 2, 1, 0, *ALL[4:]]),
+    ],
+)
+def test_who_reads_what_and_in_which_order_the_candidates_come(config, scores, read, order):
+    ranking, seen = ranked(config, scores, scores)
+    assert (sorted(seen["ce"]), sorted(seen["colbert"])) == read
+    assert [c.index for c in ranking.candidates] == order
+    assert ranking.degraded == ()
 
 
 def test_both_rankers_run_at_the_same_time():
@@ -68,11 +82,6 @@ def test_the_cascade_gives_the_cross_encoder_the_best_of_colbert_and_drops_none(
     assert order[3:] == [6, 5, 4, 3, 2, 1, 0]
     assert ranking.scores[3].ce is None
     assert ranking.scores[3].colbert == 6.0
-
-
-def test_few_candidates_are_all_seen_by_default():
-    _, seen = ranked(Config())
-    assert len(seen["ce"]) == 10
 
 
 def test_weights_and_k_decide_the_fusion():
@@ -111,19 +120,6 @@ def test_one_ranker_alone_sees_all(only):
     assert len(seen[only]) == 10
     assert ranking.candidates[0].index == 9
     assert set(ranking.timing_ms) == {"crossencoder" if only == "ce" else "colbert"}
-
-
-def test_no_ranker_leaves_the_match_order():
-    ranking, seen = ranked(Config(rank=()))
-    assert not seen["ce"]
-    assert [c.index for c in ranking.candidates] == list(range(10))
-
-
-def test_a_pool_beyond_colberts_share_is_cut():
-    ranking, seen = ranked(Config(colbert_turns=4, cascade=2))
-    assert sorted(seen["colbert"]) == [0, 1, 2, 3]
-    assert [c.index for c in ranking.candidates] == [3, 2, 1, 0, 4, 5, 6, 7, 8, 9]
-    assert ranking.degraded == ()
 
 
 def test_turns_that_were_found_but_are_no_candidates_are_told():

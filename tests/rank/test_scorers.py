@@ -33,8 +33,17 @@ class TestOnnxCrossEncoder:
     def score(self, tmp_path):
         return OnnxCrossEncoder(tiny.onnx_folder(tmp_path / "ce", "crossencoder"), threads=1)
 
-    def test_scores_come_in_the_order_of_the_texts(self, score):
-        assert score("when did mara dog ?", TEXTS) == pytest.approx(sigmoid(np.array([1, 0, 2, 0])))
+    @pytest.mark.parametrize(
+        ("question", "texts", "logits"),
+        [
+            ("when did mara dog ?", TEXTS, [1, 0, 2, 0]),
+            ("mara " * 500, ["dog"], [1]),  # a long question still leaves room for the turn
+            ("a", ["dog " * 100], [28]),  # of 32 tokens [CLS] a [SEP] ... [SEP] leave 28
+        ],
+    )
+    def test_texts_are_scored_in_their_order_and_read_up_to_the_limit(self, score, question, texts, logits):
+        assert score(question, texts) == pytest.approx(sigmoid(np.array(logits)))
+        assert score(question, []).shape == (0,)
 
     def test_a_calibration_changes_the_scores_and_not_the_order(self, tmp_path):
         folder = tiny.onnx_folder(tmp_path / "ce", "crossencoder")
@@ -44,30 +53,17 @@ class TestOnnxCrossEncoder:
         assert score("when did mara dog ?", TEXTS) == pytest.approx(sigmoid(np.array([-1, -3, 1, -3])))
         assert score.logits("when did mara dog ?", TEXTS).tolist() == [1, 0, 2, 0]
 
-    def test_no_texts_no_scores(self, score):
-        assert score("dog", []).shape == (0,)
-
-    def test_a_long_question_still_leaves_room_for_the_turn(self, score):
-        assert score("mara " * 500, ["dog"]) == pytest.approx(sigmoid(np.array([1])))
-
-    def test_a_long_turn_is_read_up_to_the_limit(self, score):
-        # 32 tokens: [CLS] a [SEP] ... [SEP] leaves 28
-        assert score("a", ["dog " * 100]) == pytest.approx(sigmoid(np.array([28])))
-
 
 class TestOnnxColbert:
     @pytest.fixture
     def score(self, tmp_path):
         return OnnxColbert(tiny.onnx_folder(tmp_path / "colbert", "colbert"), threads=1)
 
-    def test_each_shared_word_counts_one(self, score):
-        # [CLS] and [SEP] stand on both sides, [Q] and [MASK] on one
+    def test_each_shared_word_counts_one_and_punctuation_has_no_vector(self, score):
+        # [CLS] and [SEP] stand on both sides, [Q] and [MASK], which pads the question, on one
         assert score("mara dog", TEXTS) == pytest.approx([4.0, 2.0, 3.0, 2.0])
-
-    def test_the_question_is_padded_with_masks(self, score):
+        assert len(set(score("dog", ["the dog"] * 5).tolist())) == 1
         assert score.question_vectors("dog").shape == (8, len(tiny.VOCABULARY))
-
-    def test_punctuation_has_no_vector(self, score):
         dotted, plain = score.turn_vectors(["dog . : !", "dog"])
         assert dotted.values.shape == plain.values.shape
 
@@ -85,9 +81,6 @@ class TestOnnxColbert:
             patched.setattr(score._model, "run", lambda inputs: pytest.fail("read again"))
             assert score.question_vectors("mara").tolist() == mara
         assert score.question_vectors("dog").tolist() == dog
-
-    def test_equal_texts_get_equal_scores(self, score):
-        assert len(set(score("dog", ["the dog"] * 5).tolist())) == 1
 
 
 def test_the_cache_forgets_the_oldest_but_answers_in_full():

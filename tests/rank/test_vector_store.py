@@ -86,6 +86,17 @@ def store(root):
     return VectorStore(root, "m", LIMIT)
 
 
+def keep(store: VectorStore, *texts: str) -> None:
+    """Put the vectors of these texts, and have them written."""
+    store.put(of(*texts))
+    store.flush()
+
+
+def kept(root: Path, texts, model: str = "m") -> dict[str, TokenVectors]:
+    """What a new process of that model finds."""
+    return VectorStore(root, model, LIMIT).get(texts)
+
+
 def opened(root: Path) -> contextlib.closing[sqlite3.Connection]:
     return contextlib.closing(sqlite3.connect(path_in(root), isolation_level=None))
 
@@ -106,11 +117,10 @@ class TestWhatIsRead:
         other = VectorStore(root, "m", LIMIT)
         assert same(store.get(self.TEXTS), self.TEXTS)
         assert same(other.get([*self.TEXTS, "unknown"]), self.TEXTS)
-        assert VectorStore(root, "another model", LIMIT).get(self.TEXTS) == {}
+        assert kept(root, self.TEXTS, "another model") == {}
 
     def test_a_text_stands_in_no_file(self, root, store):
-        store.put(of("the door code is 4711"))
-        store.flush()
+        keep(store, "the door code is 4711")
         assert all(b"4711" not in path.read_bytes() for path in root.rglob("*") if path.is_file())
 
     @given(
@@ -148,7 +158,7 @@ class TestWhatIsRead:
         store.flush()
         other.flush()
         if not {step for step, _ in steps} & {"trim", "clear"}:
-            assert same(VectorStore(root, "m", LIMIT).get(sorted(put)), put)
+            assert same(kept(root, sorted(put)), put)
 
 
 class TestHowItIsWritten:
@@ -170,28 +180,26 @@ class TestHowItIsWritten:
             store.flush()
         with opened(root) as database:
             database.execute("UPDATE batches SET used = 1000 + id")
-        assert VectorStore(root, "m", LIMIT).get(["b"])  # used: now the youngest
+        assert kept(root, ["b"])  # used: now the youngest
         before = usage().bytes
         store = VectorStore(root, "m", 7 * big.nbytes // 2)
         store.put({"e": big})
         store.flush()
-        assert VectorStore(root, "m", LIMIT).get("abcde").keys() == {"b", "e"}
-        assert VectorStore(root, "old", LIMIT).get("a") == {}
+        assert kept(root, "abcde").keys() == {"b", "e"}
+        assert kept(root, "a", "old") == {}
         assert usage().bytes < before
 
     def test_a_clock_that_was_set_back_keeps_nothing_for_ever(self, root, store):
-        store.put(of("a"))
-        store.flush()
+        keep(store, "a")
         with opened(root) as database:
             database.execute("UPDATE batches SET used = 4e9")  # the year 2096
-        assert same(VectorStore(root, "m", LIMIT).get(["a"]), ["a"])
+        assert same(kept(root, ["a"]), ["a"])
         with opened(root) as database:
             assert database.execute("SELECT used FROM batches").fetchone()[0] < 4e9
 
     def test_nobody_else_may_read_it(self, root, store):
         root.parent.mkdir(parents=True, mode=0o755)
-        store.put(of("a"))
-        store.flush()
+        keep(store, "a")
         with opened(root) as database:
             database.execute("BEGIN IMMEDIATE")  # with what SQLite keeps beside it
             for path in [root.parent, *root.parent.rglob("*")]:
@@ -205,7 +213,7 @@ class TestSeveralProcesses:
         processes = [run(root, program, name) for name in ("one", "two")]
         assert [process.wait(timeout=HANG) for process in processes] == [0, 0]
         texts = [f"{name} {n}" for name in ("one", "two", "both") for n in range(40)]
-        assert same(VectorStore(root, "m", LIMIT).get(texts), texts)
+        assert same(kept(root, texts), texts)
 
     @pytest.mark.process
     def test_a_killed_one_leaves_what_it_had_written(self, root):
@@ -224,29 +232,26 @@ write("last", 3)
 """
         assert run(root, program).wait(timeout=HANG) == 0
         texts = [f"last {n}" for n in range(3)]
-        assert same(VectorStore(root, "m", LIMIT).get(texts), texts)
+        assert same(kept(root, texts), texts)
         with opened(root) as database:
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert database.execute("SELECT count(*) FROM batches").fetchone()[0] >= 25 + 3
 
     def test_a_reader_does_not_wait_for_a_writer(self, root, store):
-        store.put(of("a"))
-        store.flush()
+        keep(store, "a")
         with opened(root) as database:
             database.execute("UPDATE batches SET used = 0")
             database.execute("BEGIN IMMEDIATE")
             database.execute("DELETE FROM vectors")
-            assert same(VectorStore(root, "m", LIMIT).get(["a"]), ["a"])
+            assert same(kept(root, ["a"]), ["a"])
 
     def test_one_made_meanwhile_is_kept(self, root, store):
-        store.put(of("a"))
-        store.flush()
+        keep(store, "a")
         path_in(root).with_suffix(".part").write_text("of a process that was killed")
         vector_store._make(path_in(root))
         assert same(store.get(["a"]), ["a"])
         clear()
-        store.put(of("b"))
-        store.flush()
+        keep(store, "b")
         assert same(store.get(["a", "b"]), ["b"])
 
 
@@ -255,8 +260,7 @@ class TestFaults:
 
     @pytest.fixture
     def path(self, root, store):
-        store.put(of(*self.TEXTS))
-        store.flush()
+        keep(store, *self.TEXTS)
         return path_in(root)
 
     def test_no_flipped_bit_gives_other_vectors(self, root, path):
@@ -265,7 +269,7 @@ class TestFaults:
             torn = bytearray(whole)
             torn[place] ^= 1 << place % 8
             path.write_bytes(torn)
-            found = VectorStore(root, "m", LIMIT).get(self.TEXTS)
+            found = kept(root, self.TEXTS)
             assert same(found, found)
             lost += len(found) < len(self.TEXTS)
         assert lost > 30
@@ -278,17 +282,16 @@ class TestFaults:
             found = store.get(self.TEXTS)
             assert same(found, found)
             assert store.note == ""
-            store.put(of(*self.TEXTS))
-            store.flush()
+            keep(store, *self.TEXTS)
             store.put(of(*self.TEXTS))  # what the first write found out
             store.flush()
-            assert same(VectorStore(root, "m", LIMIT).get(self.TEXTS), self.TEXTS)
+            assert same(kept(root, self.TEXTS), self.TEXTS)
 
     @pytest.mark.parametrize("change", ["DROP TABLE vectors", "UPDATE vectors SET dim = 'x', block = NULL"])
     def test_what_was_not_written_here_is_not_read(self, root, path, change):
         with opened(root) as database:
             database.execute(change)
-        assert VectorStore(root, "m", LIMIT).get(self.TEXTS) == {}
+        assert kept(root, self.TEXTS) == {}
         assert not path.exists()
 
     def test_what_is_no_file_is_passed_over(self, root, path, tmp_path):
@@ -296,8 +299,7 @@ class TestFaults:
         for make in (os.mkfifo, os.mkdir, lambda at: at.symlink_to(tmp_path / "elsewhere")):
             make(path)
             store = VectorStore(root, "m", LIMIT)
-            store.put(of("a"))
-            store.flush()
+            keep(store, "a")
             assert store.get(self.TEXTS) == {}
             assert usage().turns == 0
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -317,8 +319,7 @@ class TestFaults:
             store.flush()
         assert "no room" in store.note
         assert same(store.get(["a", *self.TEXTS]), self.TEXTS)
-        store.put(of("b"))
-        store.flush()
+        keep(store, "b")
         assert store.note == ""
         assert same(store.get(["a", "b"]), ["b"])
 
@@ -334,8 +335,7 @@ class TestFaults:
         blocked.parent.mkdir(parents=True, exist_ok=True)
         blocked.write_text("a file where a folder should be")
         store = VectorStore(root, "m", LIMIT)
-        store.put(of("a"))
-        store.flush()
+        keep(store, "a")
         assert store.get(["a"]) == {}
         assert store.note == ""
 
@@ -345,8 +345,7 @@ class TestFaults:
         monkeypatch.setattr(os, "access", lambda *_: False)
         store = VectorStore(root, "m", LIMIT)
         assert same(store.get(self.TEXTS), self.TEXTS)
-        store.put(of("new"))
-        store.flush()
+        keep(store, "new")
         assert store.note == ""
         assert path.exists()
 
@@ -379,8 +378,7 @@ class TestFaults:
             root.symlink_to(link)
             os.chown(root, owner, owner, follow_symlinks=False)
             store = VectorStore(root, "m", LIMIT)
-            store.put(of("a"))
-            store.flush()
+            keep(store, "a")
             assert "belongs to another user" in store.note
             root.unlink()
         assert list(theirs.iterdir()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,17 +41,20 @@ def test_or_takes_any_term_and_and_takes_all():
     assert sorted(grep(hay, [DOG, FLUTE], mode="and")) == [1]
 
 
-def test_a_repeated_term_counts_once_in_a_turn():
-    hay = haystack("Mara: dog dog dog flute", "Mara: dog flute")
-    found = grep(hay, [DOG, FLUTE])
-    assert [one.weight for one in by_match_weight(found)] == [4.0, 4.0]
-
-
-def test_a_matched_phrase_absorbs_its_words():
-    hay = haystack("Mara: to New York", "Mara: the Duke of York")
-    found = grep(hay, [NEW_YORK, YORK])
-    assert [t.text for t in counted(found[0])] == ["New York"]
-    assert [one.weight for one in by_match_weight(found)] == [4.0, 4.0]
+@pytest.mark.parametrize(
+    ("lines", "terms", "weights"),
+    [
+        (["dog dog dog flute", "dog flute"], [DOG, FLUTE], {0: 4.0, 1: 4.0}),  # each once in a turn
+        (["to New York", "the Duke of York"], [NEW_YORK, YORK], {0: 4.0, 1: 4.0}),  # absorbs its words
+        (["dog", "flute", "flute dog"], [DOG, FLUTE], {2: 4.0, 0: 2.0, 1: 2.0}),  # ties in corpus order
+        (["dog"] * 50, [DOG], dict.fromkeys(range(50), 2.0)),
+    ],
+)
+def test_candidates_come_by_weight(lines, terms, weights):
+    found = grep(haystack(*(f"Mara: {line}" for line in lines)), terms)
+    assert [(one.index, one.weight) for one in by_match_weight(found)] == list(weights.items())
+    if NEW_YORK in terms:
+        assert [term.text for term in counted(found[0])] == ["New York"]
 
 
 def test_a_phrase_takes_the_weight_and_hop_of_a_heavier_word_in_it():
@@ -71,18 +75,6 @@ def test_the_highest_weight_of_a_term_wins_across_hops():
     assert by_match_weight(found)[0].weight == 2.5
     assert merge(found, {0: {"dog": Term("dog", "PRF", 0.5, 3)}, 4: {"dog": DOG}}) == 1
     assert by_match_weight(found)[0].weight == 2.5
-
-
-def test_candidates_come_by_weight_and_ties_in_corpus_order():
-    hay = haystack("Mara: dog", "Mara: flute", "Mara: flute dog")
-    assert [c.index for c in by_match_weight(grep(hay, [DOG, FLUTE]))] == [2, 0, 1]
-
-
-def test_fifty_copies_of_a_turn_weigh_as_one():
-    one = by_match_weight(grep(haystack("Mara: dog"), [DOG]))[0].weight
-    many = by_match_weight(grep(haystack(*["Mara: dog"] * 50), [DOG]))
-    assert {c.weight for c in many} == {one}
-    assert [c.index for c in many] == list(range(50))
 
 
 @given(

@@ -26,27 +26,14 @@ def indices(evidence):
     return sorted(c.index for c in evidence.candidates)
 
 
-def test_one_hop_finds_only_what_holds_a_term(parser):
-    evidence = run(parser, "Who is the flatmate?", hops=1, prf=False)
-    assert indices(evidence) == [0]
-
-
-def test_an_entity_of_a_found_turn_leads_to_the_next(parser):
-    evidence = run(parser, "Who is the flatmate?", hops=2, prf=False)
-    assert indices(evidence) == [0, 3]
-    second = evidence.hops[1]
-    assert (second.kind, second.hop, [t.text for t in second.terms], second.found) == (
-        "entity",
-        2,
-        ["Petra"],
-        1,
-    )
-    assert second.terms[0].weight == 2.5
-    assert {c.index: c.hop for c in evidence.candidates} == {0: 1, 3: 2}
-
-
-def test_three_hops_are_the_limit_and_the_default(parser):
-    assert indices(run(parser, "Who is the flatmate?", prf=False)) == [0, 3, 5]
+def test_an_entity_of_a_found_turn_leads_to_the_next_up_to_three_hops(parser):
+    found = {hops: run(parser, "Who is the flatmate?", hops=hops, prf=False) for hops in (1, 2, 3)}
+    assert {hops: indices(one) for hops, one in found.items()} == {1: [0], 2: [0, 3], 3: [0, 3, 5]}
+    assert indices(run(parser, "Who is the flatmate?", prf=False)) == [0, 3, 5]  # the default
+    second = found[2].hops[1]
+    assert (second.kind, second.hop, second.found) == ("entity", 2, 1)
+    assert [(term.text, term.weight) for term in second.terms] == [("Petra", 2.5)]
+    assert {c.index: c.hop for c in found[2].candidates} == {0: 1, 3: 2}
 
 
 def test_hops_stop_when_an_entity_finds_nothing_new(parser):
@@ -96,12 +83,7 @@ def test_a_word_is_found_with_other_accents(parser, word, other):
 
 
 def test_prf_takes_nouns_that_two_of_the_top_turns_share(parser):
-    lines = (
-        "Mara: dog in the garden",
-        "Ilya: dog and garden",
-        "Mara: dog and flute",
-        "Zoe: a garden far away",
-    )
+    lines = ("Mara: dog in the garden", "Ilya: dog and garden", "Mara: dog and flute", "Zoe: far garden")
     evidence = run(parser, "dog?", lines, hops=1)
     assert evidence.hops[-1].kind == "prf"
     assert [(t.text, t.weight) for t in evidence.hops[-1].terms] == [("garden", 0.5)]
@@ -188,27 +170,19 @@ TYPED_WRONG = {
 }  # fmt: skip
 
 
-def mended(parser, word, line):
+def mended(parser, word, line, kind="NOUN"):
     found = gather(
-        Query(word, (Term(word, "NOUN", 2.0),)),
+        Query(word, (Term(word, kind, 2.0),)),
         haystack(f"Mara: {line}"),
         parser,
         Config(prf=False, hops=1),
         known=is_word,
     )
-    return [term.text for step in found.hops if step.kind == "fuzzy" for term in step.terms]
+    return [term.text for term in found.mended]
 
 
-@pytest.mark.parametrize(("word", "other"), KNOWN.items())
-def test_a_word_of_the_language_is_left_alone(parser, word, other):
-    assert mended(parser, word, other) == []
-
-
-@pytest.mark.parametrize(("word", "right"), TYPED_WRONG.items())
-def test_a_typing_error_is_mended(parser, word, right):
-    assert mended(parser, word, right) == [right]
-
-
+FORMS = {"employed": "employs", "pets": "pet", "planning": "plan", "studied": "studies"}
+"""A word of the language, and another form of it."""
 ANOTHER = {
     "kindle": "kind", "unjust": "just", "mould": "could", "frying": "trying", "chats": "cats",
     "hives": "gives", "misplaced": "placed", "feathered": "father",
@@ -217,9 +191,14 @@ ANOTHER = {
 """A word that the tokenizer has in pieces, and one of another meaning that is written much like it."""
 
 
-@pytest.mark.parametrize(("word", "other"), ANOTHER.items())
-def test_a_word_is_not_mended_to_one_of_another_meaning(parser, word, other):
+@pytest.mark.parametrize(("word", "other"), (KNOWN | ANOTHER | {"find": "fine", "redundancy": "red"}).items())
+def test_a_word_of_the_language_and_one_of_another_meaning_are_left_alone(parser, word, other):
     assert mended(parser, word, other) == []
+
+
+@pytest.mark.parametrize(("word", "right"), (TYPED_WRONG | FORMS).items())
+def test_a_typing_error_is_mended_and_another_form_is_found(parser, word, right):
+    assert mended(parser, word, right) == [right]
 
 
 def test_only_the_nearest_of_what_may_be_meant_is_searched_for_and_its_forms(parser):
@@ -231,27 +210,7 @@ def test_only_the_nearest_of_what_may_be_meant_is_searched_for_and_its_forms(par
     [("red wine", []), ("Red is here", ["red"]), ("ask mel", []), ("mely said so", ["mely"])],
 )
 def test_a_shortened_name_is_no_word_of_the_language_but_with_a_capital(parser, line, near):
-    name = "Melyssa" if "mel" in line else "Redis"
-    found = gather(
-        Query(name, (Term(name, "PROPN", 3.0),)),
-        haystack(f"Ilya: {line}"),
-        parser,
-        Config(prf=False, hops=1),
-        known=is_word,
-    )
-    assert [term.text for term in found.mended] == near
-
-
-@pytest.mark.parametrize(
-    ("word", "other"),
-    [("employed", "employs"), ("pets", "pet"), ("planning", "plan"), ("studied", "studies")],
-)
-def test_a_word_of_the_language_is_found_in_its_other_forms(parser, word, other):
-    assert mended(parser, word, other) == [other]
-
-
-def test_other_words_that_begin_or_end_alike_are_not_its_forms(parser):
-    assert mended(parser, "find", "fine") == mended(parser, "redundancy", "red") == []
+    assert mended(parser, "Melyssa" if "mel" in line else "Redis", line, "PROPN") == near
 
 
 LABELS = {
