@@ -35,7 +35,7 @@ Opening = Callable[[], "System"]
 
 
 def silently(_system: Asking, _haystack: Haystack, _plans: Callable[[], tuple[Plan, Plan]]) -> None:
-    """Ask nothing: sending was agreed to before, or is not allowed."""
+    """Do nothing: sending was agreed to before, or is not allowed."""
 
 
 @dataclass(frozen=True)

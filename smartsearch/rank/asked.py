@@ -1,8 +1,8 @@
 """Turns that only ask what the question asks: somebody asked before, and that is no answer.
 
 Such a turn shares more words with the question than its answer does, and scorers, which see the turns before
-a turn, give its words to what stands below it. So it counts as the least of all that were read, and a turn
-below it counts what it does with it and without it, in the mean (docs/decisions/0004).
+a turn, give its words to what stands below it. So it gets the lowest score of all that were read, and a turn
+below it the mean of its scores with it and without it (docs/decisions/0004).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from smartsearch.text.parse import stop_words
 from smartsearch.types import Corpus, Turn, fold
 
 SAID = 0.6
-"""The share of the question's words that stand in a turn that asks the same, at least."""
+"""A turn that asks the same holds at least this share of the question's words."""
 NEW, NEW_TOLD = 4, 2
-"""The most words that it adds to them; where it only tells that somebody asks."""
+"""The most words that it has besides; the second where it only reports that somebody asked."""
 PUTS = frozenset(
     (
         *("hey", "hi", "hello", "guys", "all", "btw", "anyone", "anybody", "someone", "somebody", "tell"),

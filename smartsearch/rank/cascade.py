@@ -34,18 +34,19 @@ from smartsearch.types import GUESS, Candidate, Corpus, Query
 _STAGE = {"ce": "crossencoder"}
 """What the time of a scorer is called in traces, if not by its name."""
 FOLLOWED = 20
-"""The turns after so many of the best by ColBERT are ranked too: a reply may share no word with it."""
+"""The turns after so many of ColBERT's best are ranked too: a reply may share no word with the question."""
 FEW = 20
 """Where at most so many hits are wanted, fewer turns are read."""
 FEW_TURNS, FEW_READ = 128, 48
-"""So many by ColBERT, and by the cross-encoder, whose score of others is guessed (docs/decisions/0002)."""
+"""What ColBERT and the cross-encoder then read; the latter's score of other turns is guessed
+(docs/decisions/0002)."""
 WORDS = 2.5
 """What the turn that holds most of the question's own words gains on its static score; others their share of
 it (docs/decisions/0002)."""
 FEEDBACK = ("HOP", "PRF")
 """Kinds of terms that are not the question's own."""
 SHARE = 0.1
-"""Of the score of the turn before, and of the turn after, that a turn's own gains (docs/decisions/0002)."""
+"""The share of the scores of the turns before and after that is added to a turn's (docs/decisions/0002)."""
 
 
 @dataclass(frozen=True)

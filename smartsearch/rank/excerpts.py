@@ -13,14 +13,14 @@ from smartsearch.types import Turn
 LONG = 120
 """Words of a turn up to which it is shown whole."""
 SIZES = ((WINDOW_PIECES, 2), (WINDOW_PIECES, 1), (WINDOW_PIECES // 2, 1))
-"""The most pieces (rank/windows.py) of a part of a longer one, and how many parts are shown: where there is
-room of two windows, else of one, or of half a one."""
+"""Sizes of an excerpt, the first that fits: the most pieces (rank/windows.py) of a part, and how many parts
+are shown."""
 LEAST = (WINDOW_PIECES // 4, WINDOW_PIECES // 8)
 """The most pieces of the one part that is shown of the best turn, where no more fits."""
 FIRST = 20
-"""So many of the best turns have to fit, for excerpts to be of a size."""
+"""A size fits if so many of the best turns do."""
 MOST = 0.75
-"""An excerpt that leaves out less than the rest of a turn is none."""
+"""An excerpt is shown if it is at most this share of the turn's text."""
 GAP = "[...]"
 """Stands for what is left out."""
 _WORD = re.compile(r"\w+")

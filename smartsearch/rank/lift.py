@@ -20,7 +20,7 @@ from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Corpus, Query, Term, Turn, fold
 
 ASKED = 3
-"""Among so many first turns a question takes its reply with it."""
+"""A question among so many first turns takes its reply with it."""
 SHORT = 12
 """Words of a reply at most: a longer one has words of its own to be found by."""
 QUESTION, WITHIN = 30, 3
@@ -28,15 +28,15 @@ QUESTION, WITHIN = 30, 3
 WHOLE, INSIDE = 2, 1
 """How a turn holds a term: as whole words, or within longer ones."""
 RARE, PLACE = 2, 20
-"""A word of the question that at most so many turns hold lifts them to this rank at least."""
+"""A word of the question that at most RARE turns hold lifts them to rank PLACE or better."""
 RARE_LITERAL, PLACE_LITERAL = 10, 3
 """The same for a code, a long number or a quoted phrase."""
 TERSE = 4
-"""Words of a question that may stand in a turn just as they were typed."""
+"""A question of at most so many words is looked for as it was typed, too."""
 YEAR = 4
-"""Digits of a number that is as common as a word."""
+"""A number of at most so many digits is as common as a word."""
 BEST = 20
-"""Of the turns that hold the words of a question for a message those among so many first ones go by time."""
+"""Of the turns that hold the words of a question for a message, so many first ones are ordered by time."""
 
 VERB, AROUND = "VERB", '?"“”„«» '
 _MESSAGE = r"(?:messages?|texts?|(?:e-?)?mails?|posts?|notes?|repl(?:y|ies))"

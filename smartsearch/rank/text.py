@@ -18,7 +18,7 @@ always the last turn."""
 SHORT = 200
 """Characters of a short turn and of what stands before it; a longer one is shown with one turn before."""
 LEAST = 20
-"""Characters that are left when one turn more is still shown."""
+"""One turn more is shown if so many characters are left."""
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

@@ -18,8 +18,8 @@ from smartsearch.types import Query, Term, Turn, bare
 DATE, SPEAKER, TITLE = "DATE", "SPEAKER", "TITLE"
 KINDS = frozenset((DATE, SPEAKER, TITLE))
 NARROW = 31
-"""Days of a date whose turns are found by it alone; those of a longer one only weigh more where a word found
-them: a year would be most of a chat."""
+"""A date of at most so many days finds turns by itself. A longer one only adds weight to turns that a word
+found: a year would be most of a chat."""
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,8 @@ def having(fields: Iterable[Field], turn: Turn) -> dict[str, Term]:
 class Haystack:
     """A corpus made ready for grep: the folded text of the turns that may be found and where each begins.
 
-    These are all, or the `kept` ones, by index, ascending; the others are still there as context of these.
-    `warnings` says what there is to say of this choice.
+    `kept` are the indices of these turns, ascending, None for all; the others serve as context. `warnings`
+    tell the user about that choice.
     """
 
     def __init__(

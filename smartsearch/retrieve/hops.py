@@ -32,9 +32,9 @@ _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|e|er|ers)$")
 class Evidence:
     """What retrieval gathered: candidates by match weight, one trace entry a step, and what was left out.
 
-    `counts` says how many turns contain each term, by its folded text; `unread` how many may hold one,
-    but are neither among the heaviest nor the likeliest: they are no candidates. `notes` say what was left
-    undone, `warnings` what else there is to say.
+    `counts` says how many turns contain each term, by its folded text; `unread` counts the turns that may
+    hold one but were not read, as they are neither among the heaviest nor the likeliest. `notes` say what
+    was not done, `warnings` are for the user.
     """
 
     candidates: tuple[Candidate, ...]
@@ -120,7 +120,7 @@ class Gathering:
                 )
 
     def know(self, text: str) -> None:
-        """Take a term for used, and its words too."""
+        """Mark a term, and its words, as used."""
         key = fold(text)
         self.known.update((key, *key.split()))
 
@@ -132,7 +132,7 @@ class Gathering:
         return [text[: config.hop_characters or None] for text in texts]
 
     def unknown(self, texts: Iterable[str], kind: str, weight: float, hop: int) -> list[Term]:
-        """The first few texts that were not terms yet, as terms."""
+        """Make terms of the first few texts that were not used as terms yet."""
         fresh = [t for t in texts if fold(t) not in self.known and len(t) >= self.config.min_length_propn]
         return [Term(t, kind, weight, hop) for t in fresh[: self.config.hop_terms or None]]
 
@@ -204,7 +204,7 @@ def _beside(state: Gathering, query: Query, *, add: bool) -> None:
 
 
 def _fill(state: Gathering, dense: Dense) -> None:
-    """The `pool` nearest turns by meaning; where ColBERT must read for it, as many as lack of so many."""
+    """Add the `pool` nearest turns by meaning; where ColBERT must read for it, fill up to `pool` only."""
     config = state.config
     lacking = config.pool if config.first == "static" else config.pool - len(state.found)
     if lacking > 0:
@@ -279,8 +279,8 @@ def _alike(word: str, words: Mapping[str, None], config: Config, known: Known | 
 def _mistyped(word: str, other: str, known: Known) -> bool:
     """Whether `word` can be `other` mistyped.
 
-    It is not where two letters or more are all that `other` lacks at an end (`kind` for `kindle`, `just` for
-    `unjust`), and where a word of the language begins with another letter (`could` for `mould`).
+    Not if `other` is `word` without two letters or more at one end (`kind` for `kindle`, `just` for
+    `unjust`), nor if it is a word of the language that begins with another letter (`could` for `mould`).
     """
     if len(word) - len(other) > 1 and (word.startswith(other) or word.endswith(other)):
         return False

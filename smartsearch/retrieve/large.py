@@ -40,11 +40,11 @@ from smartsearch.transcripts.filters import Filters, Sieve, facts, speaks
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
 
 HELD_TURNS = 1 << 16
-"""Parsed turns that are kept; then all are forgotten."""
+"""So many parsed turns are kept; at one more all are dropped."""
 SURE = 64
-"""The first so many turns are those of all, whichever weigh the same: as many as are shown, or feed a hop."""
+"""The order of so many first turns is exact, ties included: as many as are shown, or feed a hop."""
 LIGHTEST = 1e-3
-"""No term weighs less; what sums of floats leave does."""
+"""Every term weighs at least this; a smaller sum is a rounding error."""
 FURTHEST = 16
 """How many times `most` turns are parsed at most before the rest is taken to weigh less."""
 
@@ -56,8 +56,8 @@ T = TypeVar("T")
 class LargeHaystack(Haystack):
     """Parts in corpus order, a parsed haystack or unparsed lines each, as one.
 
-    With filters only the turns that pass are found. Raises InputError for a name that no turn has, and what
-    `Library.reading` mends where a line needs others to be understood.
+    With filters only the turns that pass are found. Raises InputError for a name that no turn has, and
+    NotByLine for a line that needs others to be understood: then `Library.reading` reads all.
     """
 
     def __init__(
@@ -155,8 +155,8 @@ class LargeHaystack(Haystack):
 def _sifted(parts: Sequence[Haystack | Lines], filters: Filters) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
     """Which of the turns pass the filters, and what there is to say of it.
 
-    Of lines only those are looked at that can hold the name of a speaker who is asked for; all of them where
-    that leaves nothing, for then it has to be said what the turns of others lack, or do not.
+    Where a speaker is asked for, only lines that can hold the name are read. If no turn of them passes, all
+    lines are read, so that the error or the warning is about every turn.
     """
     if filters.only_speaker:
         with suppress(InputError):

@@ -1,7 +1,7 @@
 """Times that programs write out in words of many languages: `terça-feira, 6 de fevereiro de 2024 às 14:16`.
 
 Only for what is known to be a time: in prose such words may be anything. Months are those of the Gregorian
-calendar, years of Thailand are counted back; an unknown word between them is nobody's business.
+calendar, years of Thailand are counted back; unknown words between them are ignored.
 """
 
 from __future__ import annotations

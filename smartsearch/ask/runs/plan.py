@@ -24,7 +24,7 @@ from smartsearch.types import Identity
 TASK_LINES = 32
 """The most lines of a task, the unit that Ray hands out and repeats when an actor is lost."""
 TASKS = 64
-"""The least number of tasks, so that workers can share, where there are as many lines."""
+"""At least so many tasks, if there are as many lines, so that workers can share them."""
 UNSCOPED = ("now", "speaker")
 """Filters that do not decide what is read."""
 

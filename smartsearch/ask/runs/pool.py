@@ -16,7 +16,7 @@ from smartsearch.ask.runs.supervise import Closed, Keeper
 from smartsearch.ask.runs.types import Answer, Report, Setup, Task
 
 WORKER_BYTES = 1200 * 2**20
-"""Memory reckoned per worker where we choose their number (benchmarks/reports/scale.md)."""
+"""Memory that a worker is taken to need, where we choose their number (benchmarks/reports/scale.md)."""
 AHEAD = 4
 """Answers that may wait to be written, per worker: a slow disk then slows the workers and fills no memory."""
 
