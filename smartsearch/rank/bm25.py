@@ -36,7 +36,7 @@ def content_lemmas(text: str) -> list[str]:
     return [lemma(word) for word in words(text) if word not in stop_words()]
 
 
-def bm25(texts: Sequence[str], *, k1: float = 1.5, b: float = 0.75) -> Scorer:
+def bm25(texts: Sequence[str]) -> Scorer:
     """BM25 of `bm25s` (Lucene's variant) over the content lemmas of `texts`; zero where none is shared.
 
     Stop words out and inflection removed is how `bm25s` advises to use it, and a rival at its best: on
@@ -44,7 +44,7 @@ def bm25(texts: Sequence[str], *, k1: float = 1.5, b: float = 0.75) -> Scorer:
     """
     import bm25s
 
-    index = bm25s.BM25(k1=k1, b=b)
+    index = bm25s.BM25(k1=1.5, b=0.75)
     tokens = [content_lemmas(text) for text in texts]
     known = frozenset(token for text in tokens for token in text)
     if known:

@@ -16,7 +16,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -193,13 +193,14 @@ def _connected(address: str, cpus: int) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    main = threading.current_thread() is threading.main_thread()  # no other thread gets signals
     try:
-        with _own_sigterm(), _mute():
+        with _own_sigterm() if main else nullcontext(), _mute():
             ray.init(**where, log_to_driver=False, logging_level=logging.CRITICAL)
     except (OSError, RuntimeError, ValueError, RayError) as error:
         raise _unreached(address, error) from error
     try:
-        with _head_watched(ray.get_runtime_context().gcs_address):
+        with _head_watched(ray.get_runtime_context().gcs_address) if main else nullcontext():
             yield
     finally:
         ray.shutdown()
@@ -209,11 +210,8 @@ def _connected(address: str, cpus: int) -> Iterator[None]:
 def _head_watched(head: str) -> Iterator[None]:
     """In the block the loss of the cluster's head is a SmartsearchError; Ray would end the process silently.
 
-    Only in the main thread, which is interrupted by a signal of its own.
+    For the main thread, which a signal of ours interrupts.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     over = threading.Event()
 
     def lost(_signal: int, _frame: object) -> None:
@@ -289,9 +287,6 @@ def _prepare_environment(*, local: bool) -> None:
 @contextmanager
 def _own_sigterm() -> Iterator[None]:
     """Keep the SIGTERM handler that ray.init replaces; it also gets a signal that Ray's handler caught."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield

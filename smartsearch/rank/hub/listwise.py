@@ -114,14 +114,12 @@ def token_spans(offsets: Sequence[Span], places: Sequence[Span]) -> list[Span]:
     return found
 
 
-def covering(
-    notes: Sequence[Note], texts: int, count: Callable[[str], int], most: int = PREFIX_TOKENS
-) -> list[Note]:
-    """The notes that cover most passages not yet covered, in the order given, `most` tokens in all.
+def covering(notes: Sequence[Note], texts: int, count: Callable[[str], int]) -> list[Note]:
+    """The notes that cover most passages not yet covered, in the order given, PREFIX_TOKENS in all.
 
     `count` gives a text's tokens. A note that does not fit is left out; one that covers nothing new too.
     """
-    left, room = set(range(texts)), most
+    left, room = set(range(texts)), PREFIX_TOKENS
     waiting, chosen = list(range(len(notes))), list[int]()
     while waiting:
         best = max(waiting, key=lambda place: len(left & notes[place].covers))
