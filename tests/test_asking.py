@@ -58,12 +58,8 @@ def test_json_is_asked_for_by_its_schema_in_the_request_and_in_the_prompt(server
 @pytest.mark.parametrize(
     "reply",
     [
-        f"```json\n{GOOD}\n```",
-        f"Here you are:\n{GOOD}\nAnything else?",
-        "{'who': 'Ann', 'age': 3,}",
-        '{"who": "Ann", "age": 3',
-        '{who: "Ann", "age": "3"}',
-        f"<think>{{}}</think>{GOOD}",
+        *(f"```json\n{GOOD}\n```", f"Here you are:\n{GOOD}\nAnything else?", "{'who': 'Ann', 'age': 3,}"),
+        *('{"who": "Ann", "age": 3', '{who: "Ann", "age": "3"}', f"<think>{{}}</think>{GOOD}"),
     ],
 )
 def test_json_that_is_nearly_right_is_repaired(server, asker, reply):

@@ -110,11 +110,8 @@ BAD = (
     "from datetime import date\nassert date.today() == day",
     "clock = __import__('time')\nprogram = 'import time; print(time.perf_counter())'",
     "sort(key=lambda: 0)\nimport time\nclocks = [time.monotonic]\nassert clocks[0]() < 1",
-    "process.wait(10)",
-    "assert process.wait(timeout=0.5) == 0",
-    "subprocess.run(['x'], timeout=30)",
-    "threading.Barrier(2, timeout=5)",
-    "asyncio.wait_for(play(), 20)",
+    *("process.wait(10)", "assert process.wait(timeout=0.5) == 0", "subprocess.run(['x'], timeout=30)"),
+    *("threading.Barrier(2, timeout=5)", "asyncio.wait_for(play(), 20)"),
     "from concurrent.futures import wait\nwait(jobs, timeout=3)",
 )
 GOOD = (

@@ -18,11 +18,7 @@ results_page = __import__("results_page")
 QUOTED = results_page.tomllib.loads((ROOT / "tests/docs/figures.toml").read_text(encoding="utf-8"))
 PAGES = QUOTED["claims"]
 ELSEWHERE = (
-    "benchmarks/*.md",
-    "benchmarks/*.toml",
-    "benchmarks/*/*.md",
-    "docs/decisions/*.md",
-    "CHANGELOG.md",
+    *("benchmarks/*.md", "benchmarks/*.toml", "benchmarks/*/*.md", "docs/decisions/*.md", "CHANGELOG.md"),
 )
 """Where a figure that no record of a benchmark has is told with how it was measured."""
 FIGURE = re.compile(r"(?<![\d.])\.\d\d\d?\b")

@@ -101,10 +101,7 @@ def test_every_kind_of_error_is_told_with_what_to_do():
             if isinstance(node, ast.ClassDef) and any(getattr(b, "id", "") in RAISED for b in node.bases):
                 used |= {n.value.value for n in node.body if isinstance(n, ast.Assign) and named(n) == "kind"}
             if isinstance(node, ast.Call) and called(node) not in (
-                "FormatError",
-                "Skipped",
-                "argsort",
-                "sort",
+                *("FormatError", "Skipped", "argsort", "sort"),
             ):
                 used |= {
                     word.value.value

@@ -40,10 +40,7 @@ def test_a_terminal_gets_lines_that_are_parted_between_words_and_within_no_comma
     )
     *said, copied = capfd.readouterr().err.splitlines()
     assert said == [
-        "smartsearch: this is said to a",
-        "  terminal of",
-        "  `smartsearch query --limit 3`",
-        "  only",
+        *("smartsearch: this is said to a", "  terminal of", "  `smartsearch query --limit 3`", "  only"),
     ]
     assert copied.startswith("  try: smartsearch show x x x x x x x x x x x x")
     monkeypatch.undo()

@@ -127,9 +127,7 @@ def test_a_word_is_cut_as_in_its_text():
     from smartsearch.models.loading import _shipped_tokenizer, _static
 
     texts = [
-        "Hey  there, Caf\u00e9s!",
-        "50\u20ac a\u200bb \U0001f600x Cafe\u0301s",
-        "",
+        *("Hey  there, Caf\u00e9s!", "50\u20ac a\u200bb \U0001f600x Cafe\u0301s", ""),
         "hey there xylographers'",
     ]
     whole = _shipped_tokenizer().encode_batch(texts, add_special_tokens=False)

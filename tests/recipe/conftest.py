@@ -35,12 +35,9 @@ def _friendsqa(folder: Path) -> None:
 
 def _realmem(folder: Path) -> None:
     turns = [
-        "Hello there, can you help me plan?",
-        "Of course, what is on your mind?",
-        "I moved to Lyon in May and I need a bakery.",
-        "Lyon has many bakeries.",
-        "I also have a cat named Pip.",
-        "Cats love Lyon.",
+        *("Hello there, can you help me plan?", "Of course, what is on your mind?"),
+        *("I moved to Lyon in May and I need a bakery.", "Lyon has many bakeries."),
+        *("I also have a cat named Pip.", "Cats love Lyon."),
     ]
     memory = {"content": "【Home】 The user moved to Lyon in May.", "source_content_snapshot": turns[2]}
     said = [{"speaker": "Assistant" if i % 2 else "User", "content": text} for i, text in enumerate(turns)]

@@ -14,9 +14,7 @@ from recipe.data import held_out
 from recipe.sources_real import asked, chitchat, irc, read_real
 
 SAID = (
-    "Do you have any pets?",
-    "Yes, two parrots who sing all day.",
-    "",
+    *("Do you have any pets?", "Yes, two parrots who sing all day.", ""),
     "I moved to Lyon in May last year.",
 )
 

@@ -100,10 +100,8 @@ LINE = "MIIEa1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0"
         (["Private-Lines: 2", LINE, "thanks, 42 of them"], [LINE], "42"),
         (
             [
-                "seed phrase: apple bear cat delta",
-                "ember flower garden hotel",
-                "island jungle kitten lemon",
-                "see you there",
+                *("seed phrase: apple bear cat delta", "ember flower garden hotel"),
+                *("island jungle kitten lemon", "see you there"),
             ],
             ["ember flower", "island jungle"],
             "see you there",
