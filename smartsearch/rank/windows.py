@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.scorer import Call, Scorer
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import SHOWN, Shown, body, context_of, heading, scored_text, turns_before
 from smartsearch.types import Corpus, Turn
 
@@ -131,14 +131,8 @@ def turn_scores(
     if scorer.of_turns is not None:
         return scorer.of_turns(question, indices, show, without)
     windows = scored_windows(question, corpus, indices, scorer.seeing(show), without)
-    return best_windows(question, windows, scorer)
-
-
-def best_windows(question: str, windows: Sequence[Sequence[str]], scorer: Call) -> NDArray[np.float64]:
-    """The best score among each turn's windows, shape (turns,); a turn has one window at least."""
     if not windows:
         return np.zeros(0)
-    sizes = [len(some) for some in windows]
-    values = scorer(question, [text for some in windows for text in some])
-    starts = np.cumsum([0, *sizes[:-1]])
+    values = scorer.call(question, [text for some in windows for text in some])
+    starts = np.cumsum([0, *map(len, windows[:-1])])
     return np.maximum.reduceat(np.asarray(values, dtype=np.float64), starts)

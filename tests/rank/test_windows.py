@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import Shown, scored_text, scored_texts
 from smartsearch.rank.windows import (
     READ_WINDOWS,
     WHOLE_PIECES,
     WINDOW_PIECES,
     all_windows,
-    best_windows,
     pieces,
     scored_windows,
+    turn_scores,
     windows,
 )
 from smartsearch.types import Corpus, Turn
@@ -127,9 +128,9 @@ def test_windows_follow_the_session_as_context():
     assert not any("pets" in text for text in hidden)
 
 
-def test_a_turn_scores_what_its_best_window_does():
-    def length(question, texts):
-        return np.array([float(len(text)) for text in texts])
-
-    assert best_windows("q", [["a", "ccc", "bb"], ["dd"], ["e", "f"]], length).tolist() == [3.0, 2.0, 1.0]
-    assert best_windows("q", [], length).shape == (0,)
+def test_a_turn_scores_what_its_best_window_does(monkeypatch):
+    monkeypatch.setattr("smartsearch.rank.windows.READ_WINDOWS", 99)
+    keys = Scorer(lambda question, texts: np.array([float(text.count("key")) for text in texts]))
+    corpus = chat(FILLER * 30 + ANSWER + FILLER * 30, "key key", FILLER * 30)
+    assert turn_scores("q", corpus, [0, 1, 2], keys, Shown(before=0)).tolist() == [1.0, 2.0, 0.0]
+    assert turn_scores("q", corpus, [], keys).shape == (0,)
