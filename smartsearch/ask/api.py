@@ -182,7 +182,7 @@ def _as_json(turns: Turns) -> bytes:
 
 
 def _names(paths: Names) -> list[str]:
-    """Paths as texts. Raises UsageError for none, which is not the current folder."""
+    """Paths as texts. Raises UsageError for an empty list: it does not mean the current folder."""
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not names:
         raise UsageError("`paths` is empty", hint='"." is the current folder')

@@ -20,7 +20,7 @@ from smartsearch.types import Query, Result, Scores, Term, fold
 WEAK = 0.3
 """Below this confidence a result is called weak (benchmarks/LOG.md)."""
 UNSAID = 0.6
-"""The same where no turn has a name of the question, or any of its nouns."""
+"""The same where no turn has some name of the question, or none has any of its nouns."""
 FIRST, AHEAD = 5, 10
 """Hits that are looked at for the question's words, and those that the first one is compared with."""
 LIKELY = 0.02

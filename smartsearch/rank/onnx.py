@@ -99,7 +99,7 @@ def _whole(text: bytes) -> Any:
 
 
 def _trim() -> None:
-    """Have the C library give back what was freed: of each session 9 MB, in 2 ms. Not all of them can."""
+    """Have the C library give back what was freed, 9 MB a session in 2 ms. Not every C library can."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 

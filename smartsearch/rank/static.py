@@ -38,12 +38,12 @@ NOTHING = 103
 WHOLE = 30_000
 """Turns of a haystack that are all scored: a second and a half on one core the first time, a tenth later."""
 SAMPLE = 4_000
-"""Of a larger one the turns, evenly apart, that say how rare a piece is."""
+"""So many turns, evenly apart, say how rare a piece is in a larger haystack."""
 TOLD, TOLD_FROM = 3, 0.15
 """The most words of a turn that are told to stand for words of the question, and the least that each counts:
 its cosine times the weight of the question's word."""
 _WORD = re.compile(r"\w+|[^\w\s]")
-"""What the pieces of a text never cross."""
+"""A word or a sign: no piece reaches over its end."""
 
 
 @dataclass(frozen=True)

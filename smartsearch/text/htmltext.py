@@ -14,7 +14,7 @@ _TAG = re.compile(
     r"<(?:(?P<comment>!--)|(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)"
     r"(?:(?:[^<>\"'a-zA-Z0-9]|\"[^\"<]*\"|'[^'<]*')(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)?>|[!?][^<>]*>)"
 )
-"""No part goes past the next `<`, so that a text is read once however many tags are torn."""
+"""No part matches beyond the next `<`, so that a text is read once however many tags are torn."""
 
 _ENDLESS = re.compile(r"&#[0-9]{100,};?")
 """A number too long to be a character; Python refuses to read 4,301 digits."""

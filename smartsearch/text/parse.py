@@ -29,7 +29,8 @@ HOP_LABELS = frozenset({"PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"})
 """Entity labels that become terms of the next hop (paper 3.4: person, organisation, location, event)."""
 
 CACHED_CHARACTERS = 1 << 20
-"""Of the texts whose analysis is kept: about 30 bytes of memory each (a long-lived process sees many)."""
+"""So many characters of analysed texts are kept, about 30 bytes of memory each: a long-lived process sees
+many."""
 TURNS = 64
 """Turns that are read at once."""
 LONGEST = 20_000

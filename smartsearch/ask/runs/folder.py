@@ -42,8 +42,8 @@ Json = dict[str, Any]
 class RunFolder:
     """The files of one shard in a folder or below a URI.
 
-    `complete` are the tasks that are done, `count` the lines that are, those of other tasks included, and
-    `failed` how many of those failed.
+    `complete` are the tasks that are done. `count` is the number of lines that are done, in other tasks too,
+    and `failed` how many of them failed.
     """
 
     def __init__(self, place: str, shard: Shard, *, parquet: bool = False) -> None:

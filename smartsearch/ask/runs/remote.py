@@ -50,7 +50,7 @@ class Remote(Files):
         self._system, self._base = _opened(place)
 
     def where(self, name: str = "") -> str:
-        """The URI without what it takes to get there."""
+        """The URI without password and query."""
         return f"{shown(self.place)}/{checked(name)}" if name else shown(self.place)
 
     @contextmanager

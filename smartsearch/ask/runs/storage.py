@@ -23,9 +23,9 @@ _SECRET = re.compile(r"(://[^/:@]*):[^/@]*@")
 class Files:
     """A folder of files. Names are relative to `place`, with slashes: `parts/00000012.jsonl`.
 
-    An empty name is the place itself, which may be a file. `open_read` reads a file from its beginning; what
-    goes wrong in the block is told as of this file. `writing` makes or replaces a file, and the folders above
-    it, by what the block writes: it is there when the block has ended without an error, else it is as it was.
+    An empty name is the place itself, which may be a file. `open_read` reads a file from its beginning; an
+    error in the block names this file. `writing` makes or replaces a file, and the folders above it, by what
+    the block writes: it is there when the block has ended without an error, else it is as it was.
 
     Every method raises StorageError, those that read InputError, whose `kind` says what is wrong: `disk_full`
     and `unreachable` (worth another try), `denied`, `credentials`, `no_bucket`, `package`, `path_not_found`.

@@ -28,7 +28,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Task:
-    """Some lines that search the same places, or places of neighbours: what a worker does at a time."""
+    """Lines that search the same places, or neighbouring ones. A worker does one task at a time."""
 
     number: int
     items: tuple[Item, ...]

@@ -20,9 +20,9 @@ _PARTS = re.compile(r"\s+|\S+")
 _MASK = 2**64 - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
 _LONG = 100
-"""Characters of a word whose shape is only that it is long."""
+"""A word of so many characters has no shape but LONG."""
 _TAIL = 32
-"""Characters that hold any suffix but a row of dots."""
+"""Every suffix but a row of dots fits into so many characters."""
 _RUN = 4
 """Characters of one kind in a row that a shape keeps."""
 
