@@ -134,21 +134,14 @@ class Core:
     )
     word_boundary: bool = finds(False, "Match terms as whole words only.", "Retrieval", rare=True)
     entity_source: str = finds(
-        "top10",
-        "Turns whose names feed the next hop.",
-        "Retrieval",
-        choices=("top10", "all"),
-        rare=True,
+        "top10", "Turns whose names feed the next hop.", "Retrieval", choices=("top10", "all"), rare=True
     )
     fuzzy: bool = finds(True, "Match a term that hits nothing to the nearest words.", "Retrieval")
     dates: bool = finds(True, "Look for the question's dates among the turns' dates.", "Retrieval")
     hop_sources: int = finds(10)  # turns whose entities and nouns feed the next hop
     hop_terms: int = finds(10, "Most new terms of a hop; 0 for all.", "Retrieval", rare=True)
     hop_characters: int = finds(  # docs/decisions/0003
-        2000,
-        "Characters of a turn that hops look at; 0 for all.",
-        "Retrieval",
-        rare=True,
+        2000, "Characters of a turn that hops look at; 0 for all.", "Retrieval", rare=True
     )
     hop_speakers: bool = finds(False, "Speakers' names are terms of hops too.", "Retrieval", rare=True)
     weight_hop: float = finds(2.5)
@@ -224,9 +217,7 @@ class Core:
         metavar=f"{','.join(RANKERS)}|none",
     )
     fast: bool = ranks(
-        False,
-        "Quick: words and static vectors, no network; ranked less well, as --rank none.",
-        "Ranking",
+        False, "Quick: words and static vectors, no network; ranked less well, as --rank none.", "Ranking"
     )
     fuse: str = ranks(  # learned where the profile has weights for it, else rrf
         "learned",
@@ -252,10 +243,7 @@ class Core:
         rare=True,
     )
     windows: bool = ranks(  # docs/decisions/0006
-        True,
-        "Of a long turn rankers read the likeliest part; off: its beginning.",
-        "Ranking",
-        rare=True,
+        True, "Of a long turn rankers read the likeliest part; off: its beginning.", "Ranking", rare=True
     )
     calibrate: bool = ranks(
         True,
@@ -282,19 +270,13 @@ class Core:
         0, "Most words in all.", "Budget", metavar="WORDS", shown="4000 adaptive, 2000 fixed"
     )
     tokens: int = cuts(
-        0,
-        "Most tokens in all, counted with the tokenizer the output names.",
-        "Budget",
-        shown="no ceiling",
+        0, "Most tokens in all, counted with the tokenizer the output names.", "Budget", shown="no ceiling"
     )
     alpha: float = cuts(  # docs/decisions/0004; the paper's presets have .03
         0.01, "adaptive: a turn stays if its score is at least this share of the best score.", "Budget"
     )
     min_score: float = cuts(
-        0.0,
-        "Leave out turns whose chance to answer, 0 to 1, is lower.",
-        "Budget",
-        metavar="CHANCE",
+        0.0, "Leave out turns whose chance to answer, 0 to 1, is lower.", "Budget", metavar="CHANCE"
     )
     top_k: int = cuts(60, "adaptive: most turns looked at, by rank.", "Budget", lowest=1)
     fill: str = cuts(  # docs/decisions/0006; the paper's presets stop
@@ -333,11 +315,7 @@ class Core:
     )
     threads: int = runs(0, "Threads the models use.", "Run", shown="all cores")
     timeout: float = runs(
-        0.0,
-        "Give up on a question after this long.",
-        "Run",
-        metavar="SECONDS",
-        shown="never",
+        0.0, "Give up on a question after this long.", "Run", metavar="SECONDS", shown="never"
     )
     offline: bool = runs(False, "Never ask the model hub for anything.", "Run", trusted=True)
     cache: bool = runs(
@@ -502,7 +480,9 @@ def build(
     if said.get("fast") and said.get("rank"):
         both = f"--fast runs no ranker, and --rank names {written(said['rank'])}"
         raise UsageError(both, hint="give one of them")
-    over = _over(outer.values, _preset_values(preset), said)
+    if preset and preset not in PRESETS:
+        raise ConfigError(f"no preset named {preset!r}", hint=f"one of {', '.join(PRESETS)}")
+    over = _over(outer.values, PRESETS.get(preset, {}), said)
     values = _over(user.values, project.values, over)
     values |= {name: anchored(values[name]) for name in MODELS if name in values}
     config = check(dataclasses.replace(Config(), **values))
@@ -633,12 +613,6 @@ def _is_day(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _preset_values(preset: str) -> dict[str, Any]:
-    if preset and preset not in PRESETS:
-        raise ConfigError(f"no preset named {preset!r}", hint=f"one of {', '.join(PRESETS)}")
-    return dict(PRESETS.get(preset, {}))
 
 
 def user_file(env: Mapping[str, str] | None = None, home: Path | None = None) -> Path:

@@ -24,6 +24,7 @@ from smartsearch.cli.options import FilterOptions, RunOptions
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
+from smartsearch.output.plain import counted
 from smartsearch.runtime import extras
 from smartsearch.transcripts.files import Selection, require
 
@@ -73,7 +74,7 @@ def run(
         else:
             whole = _worked(shift, engine, progress=progress)
             stream.talk(f"{_said(whole)}; {shown(out)}")
-    return _code(whole)
+    return ExitCode.ERROR if whole["counts"]["failed"] else ExitCode.FOUND
 
 
 def _worked(shift: Shift, engine: Engine, *, progress: bool) -> Json:
@@ -145,12 +146,8 @@ def _said(whole: Json) -> str:
     counts = whole["counts"]
     failed = "".join(f", {number:,} {kind}" for kind, number in counts["failed_by_kind"].items())
     skipped = counts["skipped_transcripts"]
-    left_out = f"; {skipped:,} transcript{'s' if skipped > 1 else ''} left out" if skipped else ""
+    left_out = f"; {counted(skipped, 'transcript')} left out" if skipped else ""
     return (
         f"{counts['in']:,} in, {counts['out']:,} out: {counts['answered']:,} answered, "
         f"{counts['failed']:,} failed{f' ({failed[2:]})' if failed else ''}{left_out}"
     )
-
-
-def _code(whole: Json) -> int:
-    return ExitCode.ERROR if whole["counts"]["failed"] else ExitCode.FOUND

@@ -166,7 +166,8 @@ def show(
 
         found = Together(found, said=files.said).of(found)
     if not (found.places or found.conversations or found.missing) and found.skipped:
-        raise _nothing(found.skipped)
+        reasons = [f"{one.path}: {one.reason}" for one in found.skipped[:5]]
+        raise InputError(listed("nothing could be read", *reasons), kind="nothing_read")
     from smartsearch.output import reading
 
     reading.show(found, view)
@@ -352,8 +353,3 @@ def _text(stdin: BinaryIO) -> str:
     if len(data) > PIPED_BYTES:
         raise InputError("standard input is longer than 256 MiB", hint="fewer hits", kind="too_large")
     return data.decode("utf-8-sig", "replace")
-
-
-def _nothing(skipped: Sequence[Skipped]) -> InputError:
-    reasons = [f"{one.path}: {one.reason}" for one in skipped[:5]]
-    return InputError(listed("nothing could be read", *reasons), kind="nothing_read")

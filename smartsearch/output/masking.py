@@ -34,11 +34,6 @@ class Masked:
         return getattr(self.bare, name)
 
 
-def through(stream: Any) -> Any:
-    """The stream, wrapped to mask what is written if masking is on."""
-    return stream if _masks is None else Masked(stream)
-
-
 def bare(stream: TextIO) -> TextIO:
     """The unwrapped stream, for output whose values are masked already."""
     return stream.bare if isinstance(stream, Masked) else stream
@@ -67,9 +62,10 @@ def during(on: bool, typed: Sequence[str] = ()) -> Iterator[None]:
     from smartsearch.text.redact import Together
 
     known = Together(tuple(typed), " ".join(typed)).secrets
+    masked: Any = Masked  # it has all that a stream has
     before, _masks = _masks, lambda value: Together(value, known=known)
     try:
-        with redirect_stdout(through(sys.stdout)), redirect_stderr(through(sys.stderr)):
+        with redirect_stdout(masked(sys.stdout)), redirect_stderr(masked(sys.stderr)):
             yield
     finally:
         _masks = before

@@ -12,7 +12,7 @@ from smartsearch.output import opened as words
 from smartsearch.output import stream, terminal
 from smartsearch.output.opened import Opened
 from smartsearch.output.plain import counted, header, one_line, seen, shown_path, where
-from smartsearch.output.show import NOTES, View, left_out, link_template
+from smartsearch.output.show import NOTES, View, draw, left_out, link_template
 from smartsearch.transcripts.outline import Session
 from smartsearch.transcripts.places import Excerpt
 from smartsearch.types import Turn
@@ -45,17 +45,10 @@ def _print(found: Opened, view: View) -> None:
 def _draw(found: Opened, view: View) -> None:
     template = link_template(view.hyperlinks)
     screen = terminal.console(colour=stream.coloured(view.color), linked=template is not None)
-    try:
-        for n, excerpt in enumerate(found.excerpts):
-            if n:
-                screen.print()
-            for line in _excerpt(excerpt, screen, template):
-                screen.print(line)
-        for line in _contents(found, template):
-            screen.print(line)
-        stream.write([])
-    except BrokenPipeError as error:
-        raise stream.PipeClosed from error
+    for n, excerpt in enumerate(found.excerpts):
+        draw(screen, [Text()] if n else [])
+        draw(screen, _excerpt(excerpt, screen, template))
+    draw(screen, _contents(found, template))
 
 
 def _excerpt(excerpt: Excerpt, screen: terminal.Screen, template: str | None) -> Iterator[Text]:

@@ -165,9 +165,12 @@ def _explain(answer: Result, config: Config, view: View) -> None:
 
 
 def _files(answer: Result, view: View) -> None:
+    from smartsearch.output import links
+
     template = link_template(view.hyperlinks)
     shown = {plain.shown_path(hit.turn.path): hit.turn.path for hit in answer.hits}
-    stream.write(linked(path, shown[path], template) for path in plain.files(answer.hits))
+    url = {path: "" if template is None else links.url(shown[path], 0, template) for path in shown}
+    stream.write(links.link(path, url[path]) for path in plain.files(answer.hits))
 
 
 def _text(answer: Result, around: Sequence[Nearby], _config: Config, view: View) -> None:
@@ -181,7 +184,7 @@ def _text(answer: Result, around: Sequence[Nearby], _config: Config, view: View)
     from smartsearch.output import terminal
 
     screen = terminal.console(colour=colour, linked=template is not None)
-    _draw(screen, (terminal.line(hit, template) for hit in answer.hits), soft_wrap=True)
+    draw(screen, (terminal.line(hit, template) for hit in answer.hits), soft_wrap=True)
 
 
 def _screen(answer: Result, around: Sequence[Nearby], view: View) -> list[Hit]:
@@ -197,10 +200,10 @@ def _screen(answer: Result, around: Sequence[Nearby], view: View) -> list[Hit]:
     few = (FEWEST if answer.weak else FEW) if view.few else len(every)
     room = min(screen.height, SCREEN) - terminal.FRAME if view.few else 0
     if answer.weak:
-        _draw(screen, [terminal.weak(answer)])
+        draw(screen, [terminal.weak(answer)])
     drawn = list(terminal.shown(every[:few], screen, template, room))
-    _draw(screen, (line for lines in drawn for line in lines))
-    _draw(screen, [terminal.footer(answer, len(drawn), len(every))])
+    draw(screen, (line for lines in drawn for line in lines))
+    draw(screen, [terminal.footer(answer, len(drawn), len(every))])
     return [block.best for block in every]
 
 
@@ -228,16 +231,8 @@ def link_template(choice: str) -> str | None:
     return os.environ.get(TEMPLATE, "")
 
 
-def linked(text: str, path: str, template: str | None, line: int = 0) -> str:
-    """`text` as a link to a file, if there is a template."""
-    if template is None:
-        return text
-    from smartsearch.output import links
-
-    return links.link(text, links.url(path, line, template))
-
-
-def _draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool = False) -> None:
+def draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool = False) -> None:
+    """Print blocks on a screen. Raises PipeClosed when the reader has gone."""
     try:
         for block in blocks:
             screen.print(block, soft_wrap=soft_wrap)

@@ -15,7 +15,6 @@ from smartsearch.transcripts.archive import file_of, is_archive
 from smartsearch.transcripts.files import Selection
 from smartsearch.transcripts.named import resolved
 from smartsearch.transcripts.opening import real
-from smartsearch.types import Turn
 
 REMEMBERED = 4096
 """Ids of hits that `expand` knows; the longest unused are forgotten."""
@@ -183,10 +182,3 @@ def _there(path: str) -> list[str] | str:
         if error.kind != "path_not_found":
             raise
         return error.message
-
-
-def where(turn: Turn, shown: str) -> str:
-    """The place of a turn, with its file by its short name."""
-    if turn.line:
-        return f"{shown}:{turn.line}"
-    return f"{shown}#{turn.pointer}" if turn.pointer else shown

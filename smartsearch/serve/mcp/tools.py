@@ -15,10 +15,11 @@ from smartsearch.ask.scope import Request, Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.models import loading
+from smartsearch.output.plain import where
 from smartsearch.rank.confidence import worth_reading
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
-from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
+from smartsearch.serve.mcp.roots import Location, Locations, Roots
 from smartsearch.serve.models import Models
 from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.transcripts.nearby import nearby, runs
@@ -124,7 +125,7 @@ class Answers:
         hits, places, result = [], {}, found.result
         for n in shown:
             turn = found.sources[n]
-            name, place = brief.identity(turn), where(turn, self._roots.shown(turn.path))
+            name, place = brief.identity(turn), where(replace(turn, path=self._roots.shown(turn.path)))
             places[name] = Location(turn.path, turn.line, turn.pointer)
             hits.append(brief.hit(result.hits[n], name, place, most))
         self.places.keep(places)
