@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from smartsearch.rank.windows import scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Card, Clock, Empty, Memory, Progress, Ranked
 from smartsearch.systems.pieces import digest, first_line, keys, spans
+from smartsearch.systems.qrranker import CARD, causal
 from smartsearch.systems.qrranker.settings import set_in
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Hit, ModelInfo, Turn
@@ -84,6 +85,13 @@ class System:
             warnings=ours.warnings,
             name=NAME if heads.trained else UNTRAINED,
         )
+
+
+def load(config: Config, tools: Callable[[Config], Tools]) -> System:
+    """QRRanker with the config's model. Raises ModelError where it has none, or no heads of it."""
+    loaded = tools(replace(config, rank=tuple(name for name in config.rank if name != SCORE)))
+    ranker, info = causal.ranker(config, "--system qrranker")
+    return System(CARD, loaded, ranker, info, config)
 
 
 def first_turns(
