@@ -14,7 +14,7 @@ import typer
 
 from smartsearch.ask.scope import Written, input_format
 from smartsearch.cli.groups import chats_argument
-from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, assigned, build, settings
+from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, assigned, build, coerced, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
 from smartsearch.runtime.extras import needs
@@ -182,12 +182,9 @@ class Settings:
         given = dict(self.said)
         rare = assigned(given.pop("set", None) or ())
         like = given.pop("like", None) or ""
-        if given.get("rank") is not None:
-            given["rank"] = () if given["rank"] == "none" else tuple(given["rank"].split(","))
-        if given.get("compress") is not None:
-            given["compress"] = tuple(
-                part for part in given["compress"].split(",") if part not in ("", "none")
-            )
+        for name in ("rank", "compress"):
+            if given.get(name) is not None:
+                given[name] = coerced(name, given[name])
         for name in COUNTS:
             if given.get(name) is not None:
                 given[name] = _count_or_all(name, given[name])

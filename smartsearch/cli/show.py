@@ -50,7 +50,7 @@ smartsearch show chats/harbour.txt:120
 
 smartsearch show export.zip/chat.txt:12 --session
 
-smartsearch query "who adopted a dog?" chats/ --json | smartsearch show - --hit 1
+smartsearch query "who adopted a dog?" chats/ -n 1 | smartsearch show -
 
 smartsearch show chats/
 """
@@ -81,9 +81,6 @@ class ShowOptions:
         "Where PLACE is a file or a folder: all its turns, not a list of them.",
         "--all",
         default=False,
-    )
-    hit: int | None = option(
-        OUTPUT, "Only this one of the hits that - brings.", "--hit", min=1, metavar="N", show_default="all"
     )
     format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
@@ -135,10 +132,6 @@ def show(
     A line within a turn finds that turn. What was asked for is marked.
     """
     whole, view = options.whole, replace(options.view(), named=tuple(places))
-    if options.hit is not None and "-" not in places:
-        raise UsageError(
-            "--hit picks one of the hits that - brings", hint="query ... --json | show - --hit 1"
-        )
     files = _Files(input_format(options.input_format, options.fields, options.head))
     gathered = _Gathered()
 
@@ -177,7 +170,7 @@ def show(
 def _meant(text: str, options: ShowOptions, gathered: _Gathered) -> Iterator[tuple[str, Place]]:
     """The places that an argument means, and what each is called. Raises InputError, UsageError."""
     if text == "-":
-        yield from ((str(place), place) for place in _piped(options.hit, gathered))
+        yield from ((str(place), place) for place in _piped(gathered))
         return
     for one in resolved([text]):
         numbered = one.isdecimal() and len(one) < 6 and not os.path.lexists(one)
@@ -328,7 +321,7 @@ def _open(text: str, place: Place, files: _Files, into: _Gathered, view: View, w
     into.places.append((text, tuple(excerpts(turns, found.indices, view.before, view.after, whole))))
 
 
-def _piped(hit: int | None, into: _Gathered) -> Iterator[Place]:
+def _piped(into: _Gathered) -> Iterator[Place]:
     """The places that standard input brings. Raises InputError for a line without a place."""
     if sys.stdin.isatty():
         stream.talk("reading hits from standard input; end it with Ctrl-D")
@@ -337,10 +330,7 @@ def _piped(hit: int | None, into: _Gathered) -> Iterator[Place]:
     def lost(place: str) -> None:
         into.missing.append(Missing(place, "no such file"))
 
-    places = read_hits(_text(sys.stdin.buffer), _placed, lost)
-    if hit is not None and hit > len(places):
-        raise UsageError(f"--hit is {hit}", hint=f"standard input has {len(places)} of them")
-    for place in places if hit is None else places[hit - 1 : hit]:
+    for place in read_hits(_text(sys.stdin.buffer), _placed, lost):
         if place.path == "-":
             hint = "save the chat to a file and search that"
             into.missing.append(Missing(str(place), f"it was read from a pipe, which is gone; {hint}"))

@@ -90,11 +90,9 @@ def alone(root: Path, *, wait: bool) -> Iterator[bool]:
 
     descriptor = os.open(root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        try:
+        mine = False
+        with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            mine = False
-        else:
             mine = True
         yield mine
     finally:

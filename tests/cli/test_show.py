@@ -157,7 +157,6 @@ def test_a_line_between_turns_shows_the_one_before_and_says_so(run: Run, chats: 
         ([".:3"], ". is a folder"),
         (["chat.txt", "--session"], "--session needs a place"),
         (["chat.txt:1", "--session", "--conversation"], "disagree"),
-        (["chat.txt:1", "--hit", "2"], "--hit"),
         (["chat.txt:1", "--json", "--format", "context"], "disagree"),
         (["chat.txt:1", "--input-format", "fax"], "fax"),
         (["chat.txt:1", "--fields", "text"], "'text' is not NAME=KEY"),
@@ -239,9 +238,6 @@ def test_what_query_prints_show_opens(run: Run, monkeypatch: pytest.MonkeyPatch,
     places = run("show", "-", "-C0", "--json").record["places"]
     shown = [t["text"] for p in places for e in p["excerpts"] for t in e["turns"]]
     assert shown == [hit["text"] for hit in hits]
-    pipe(monkeypatch, printed)
-    only = run("show", "-", "--hit", "2", "-C0", "--json").record["places"]
-    assert [t["text"] for p in only for e in p["excerpts"] for t in e["turns"]] == [hits[1]["text"]]
 
 
 def test_a_hit_is_found_though_its_file_has_grown_at_the_top(run: Run, chats: Path, monkeypatch):
@@ -255,19 +251,18 @@ def test_a_hit_is_found_though_its_file_has_grown_at_the_top(run: Run, chats: Pa
 
 
 @pytest.mark.parametrize(
-    ("piped", "options", "code", "said"),
+    ("piped", "code", "said"),
     [
-        ('{"hits": []}', [], 1, ""),
-        ('{"error": {"message": "no such file: x"}}', [], 2, "no such file: x"),
-        ('{"hits": [{"path": "-", "line": 1, "text": "x"}]}', [], 1, "read from a pipe"),
-        ('{"hits": [{"path": "gone.txt", "line": 1, "text": "x"}]}', [], 2, "gone.txt"),
-        ('{"hits": [{"path": "chat.txt", "line": 1}]}', ["--hit", "2"], 2, "standard input has 1 of them"),
-        ("neither\n", [], 2, "neither"),
+        ('{"hits": []}', 1, ""),
+        ('{"error": {"message": "no such file: x"}}', 2, "no such file: x"),
+        ('{"hits": [{"path": "-", "line": 1, "text": "x"}]}', 1, "read from a pipe"),
+        ('{"hits": [{"path": "gone.txt", "line": 1, "text": "x"}]}', 2, "gone.txt"),
+        ("neither\n", 2, "neither"),
     ],
 )
-def test_what_a_pipe_can_bring(run: Run, monkeypatch, piped: str, options: list[str], code: int, said: str):
+def test_what_a_pipe_can_bring(run: Run, monkeypatch, piped: str, code: int, said: str):
     pipe(monkeypatch, piped)
-    ran = run("show", "-", *options)
+    ran = run("show", "-")
     assert (ran.code, ran.out) == (code, "")
     assert said in ran.err
 
