@@ -39,7 +39,7 @@ def complete(told, monkeypatch: pytest.MonkeyPatch):
         ("smartsearch query --input-format long", ["longmemeval"]),
         ("smartsearch models ver", ["verify"]),
         ("smartsearch query --format json", ["json", "jsonl"]),
-        ("smartsearch setup --agent cl", ["claude-code", "claude-desktop"]),
+        ("smartsearch setup --agent cl", ["claude-code", "claude-hook", "claude-desktop"]),
         ("smartsearch setup --print s", ["skill"]),
         ("smartsearch schema c", ["cache", "config"]),
         ("smartsearch query question chat", []),
