@@ -89,10 +89,7 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
 
 
 def answer(system: System, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
-    """What a loaded system finds among the turns of `corpus`, cut, ordered and told as `config` says.
-
-    Raises SmartsearchError.
-    """
+    """What a loaded system finds, cut, ordered and told as `config` says. Raises SmartsearchError."""
     from smartsearch.models.loading import tokenizer
     from smartsearch.rank.excerpts import excerpted
     from smartsearch.rank.truncate import truncate

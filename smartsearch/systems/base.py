@@ -85,11 +85,9 @@ class Plan:
 
     def plus(self, other: Plan, n: int = 1) -> Plan:
         """The estimate for this and `n` times another, without a unit."""
-        return Plan(
-            self.calls + n * other.calls,
-            self.prompt_tokens + n * other.prompt_tokens,
-            self.completion_tokens + n * other.completion_tokens,
-        )
+        prompts = self.prompt_tokens + n * other.prompt_tokens
+        completions = self.completion_tokens + n * other.completion_tokens
+        return Plan(self.calls + n * other.calls, prompts, completions)
 
 
 class Memory(Protocol):
@@ -184,10 +182,7 @@ class System(Protocol):
         """
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
-        """The turns among `corpus.indices` that answer `question`, all of them, best first.
-
-        Raises SmartsearchError.
-        """
+        """The turns among `corpus.indices` that answer, all of them, best first. Raises SmartsearchError."""
 
 
 class Asking(System, Protocol):

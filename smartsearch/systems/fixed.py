@@ -63,10 +63,5 @@ class Fixed:
             for term in absent
             if anyhow[term]
         )
-        trace = Trace(
-            terms=tuple(terms),
-            candidates=len(hits),
-            timing_ms=clock.spent,
-            absent=absent,
-        )
+        trace = Trace(tuple(terms), candidates=len(hits), timing_ms=clock.spent, absent=absent)
         return Ranked(hits, trace, warnings=tuple(cased))

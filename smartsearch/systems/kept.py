@@ -36,27 +36,20 @@ class Notes:
 
     @classmethod
     @contextmanager
-    def alone(cls: type[N], folder: Path | None, fingerprint: str) -> Iterator[N]:
-        """Those of a memory in a system's folder, if any, to be added to.
+    def of(cls: type[N], folder: Path | None, fingerprint: str, *, alone: bool) -> Iterator[N]:
+        """Those of a memory in a system's folder, if any: as they are, or `alone` to be added to.
 
-        No other process has them, and older files go: one of other settings could quote what was deleted.
+        Then no other process has them, and older files go: one of other settings could quote what is gone.
         """
         path = folder / f"{fingerprint}.sqlite" if folder else None
         with ExitStack() as leaving:
-            if folder and path:
+            if folder and path and alone:
                 leaving.enter_context(private.alone(folder, wait=True))
                 for other in folder.glob("*.sqlite*"):
                     if other.name.removesuffix("-wal").removesuffix("-shm") != path.name:  # SQLite's two
                         other.unlink(missing_ok=True)
-            yield leaving.enter_context(closing(cls(path)))
-
-    @classmethod
-    @contextmanager
-    def held(cls: type[N], folder: Path | None, fingerprint: str) -> Iterator[N]:
-        """Those of a memory as it is, none where it was not made."""
-        path = folder / f"{fingerprint}.sqlite" if folder else None
-        with closing(cls(path if path and path.exists() else None)) as notes:
-            yield notes
+            there = path if path and (alone or path.exists()) else None
+            yield leaving.enter_context(closing(cls(there)))
 
     def __init__(self, path: Path | None) -> None:
         """Open or make the file. Raises CacheError where that cannot be."""
@@ -64,10 +57,10 @@ class Notes:
         try:
             try:
                 self._open()
-            except sqlite3.OperationalError:  # locked, or no room: the file itself may be well
-                raise
-            except sqlite3.DatabaseError:
-                if path is None:
+            except sqlite3.DatabaseError as error:
+                if path is None or isinstance(
+                    error, sqlite3.OperationalError
+                ):  # locked, or no room: it is well
                     raise
                 for part in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
                     part.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import pairwise
 
 from smartsearch.rank.windows import pieces
 from smartsearch.text.parse import stop_words, words
@@ -82,14 +83,12 @@ def packed(
 
 def spans(turns: Sequence[Turn]) -> list[range]:
     """The episodes of a corpus as runs of turns, in order; every turn is in one."""
-    said = [_content(turn) for turn in turns]
-    if not turns:
-        return []
-    starts = [0]
+    said = [frozenset(word for word in words(turn.said) if len(word) > 2) - stop_words() for turn in turns]
+    starts = [0] if turns else []
     for at in range(1, len(turns)):
         if _ends(turns, said, starts[-1], at):
             starts.append(at)
-    return [range(start, stop) for start, stop in zip(starts, [*starts[1:], len(turns)], strict=True)]
+    return [range(*ends) for ends in pairwise([*starts, len(turns)])]
 
 
 def _ends(turns: Sequence[Turn], said: Sequence[frozenset[str]], start: int, at: int) -> bool:
@@ -105,10 +104,6 @@ def _ends(turns: Sequence[Turn], said: Sequence[frozenset[str]], start: int, at:
     so_far, coming = frozenset().union(*said[start:at]), frozenset().union(*(said[n] for n in following))
     telling = min(len(so_far), len(coming)) >= TELLING
     return telling and len(so_far & coming) < RELATED * len(coming)
-
-
-def _content(turn: Turn) -> frozenset[str]:
-    return frozenset(word for word in words(turn.said) if len(word) > 2) - stop_words()
 
 
 def _minutes(before: Turn, after: Turn) -> float:

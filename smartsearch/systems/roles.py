@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
@@ -45,21 +45,19 @@ class Role(Generic[T]):
         told: dict[str, Any] = {self.field: (self.kind, ...)}
         return create_model(self.name.title(), __base__=Shape, **told)
 
-    def messages(self, *said: str) -> list[Message]:
-        """The request: the task, then what it is about."""
-        return [{"role": "system", "content": self.task}, *({"role": "user", "content": one} for one in said)]
-
     def reply(self, asker: Asker, *said: str, check: Callable[[T], str] | None = None) -> T:
-        """What the model replies; `check` goes before the role's own. Raises LLMError."""
-        asked, wrong = self.messages(*said), check or self.check
+        """What the model replies to what is `said`; `check` goes before the role's own. Raises LLMError."""
+        wrong = check or self.check
+        asked: list[Message] = [{"role": "system", "content": self.task}]
+        asked += ({"role": "user", "content": one} for one in said)
 
-        def checked(found: BaseModel) -> str:
-            return wrong(self._value(found))
+        def value(found: BaseModel) -> T:
+            return cast("T", getattr(found, self.field) if self.field else found)
 
-        return self._value(asker.parsed(asked, self.shape, max_tokens=self.tokens, check=checked))
+        def fault(found: BaseModel) -> str:
+            return wrong(value(found))
 
-    def _value(self, found: BaseModel) -> T:
-        return cast("T", getattr(found, self.field) if self.field else found)
+        return value(asker.parsed(asked, self.shape, max_tokens=self.tokens, check=fault))
 
     @cached_property
     def around(self) -> int:
@@ -68,10 +66,7 @@ class Role(Generic[T]):
 
 
 def quoted(data: Mapping[str, Any], indent: int | None = None) -> str:
-    """What a request is about, as one JSON object, so that nothing in it can end its quotation.
-
-    What is empty is left out.
-    """
+    """What a request is about but for what is empty, as JSON, so that nothing in it can end its quotation."""
     given = {name: value for name, value in data.items() if value}
     return json.dumps(given, ensure_ascii=False, indent=indent)
 
@@ -87,26 +82,23 @@ Calls = tuple[Role[Any], int, int]
 
 def foretold(rows: Iterable[Calls], unit: str = "") -> Plan:
     """What these calls take, their replies as long as they may be."""
-    asked = [(role, calls, quoted) for role, calls, quoted in rows if calls]
-    return Plan(
-        sum(calls for _, calls, _ in asked),
-        sum(quoted + calls * role.around for role, calls, quoted in asked),
-        sum(calls * role.tokens for role, calls, _ in asked),
-        unit,
-    )
+    plan = Plan()
+    for role, calls, quoted in rows:
+        if calls:
+            plan = plan.plus(Plan(calls, quoted + calls * role.around, calls * role.tokens))
+    return replace(plan, unit=unit)
 
 
 def in_turn(
     asker: Asker, jobs: Mapping[str, Callable[[], T]], at_once: int, progress: Progress
 ) -> Iterator[dict[str, T | LLMError]]:
-    """What the jobs give by their keys, so many at a time: to be kept before the next of them are done.
+    """What the jobs give by their keys, so many at a time, to be kept before the next are done.
 
     Raises LLMError that every job would meet.
     """
-    keys = list(jobs)
-    for start in range(0, len(keys), at_once):
-        progress(start, len(keys))
-        some = keys[start : start + at_once]
+    for start in range(0, len(jobs), at_once):
+        progress(start, len(jobs))
+        some = list(jobs)[start : start + at_once]
         yield dict(zip(some, asker.each([jobs[key] for key in some]), strict=True))
-    if keys:
-        progress(len(keys), len(keys))
+    if jobs:
+        progress(len(jobs), len(jobs))

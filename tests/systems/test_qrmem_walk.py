@@ -10,7 +10,16 @@ import pytest
 
 from smartsearch.rank.text import PLAIN
 from smartsearch.systems.pieces import segmented
-from smartsearch.systems.qrmem.graph import Fact, disambiguated, graph
+from smartsearch.systems.qrmem.graph import (
+    Fact,
+    Sentence,
+    accepted,
+    cloze,
+    disambiguated,
+    graph,
+    mentions,
+    sentences,
+)
 from smartsearch.systems.qrmem.navigate import (
     Ground,
     Verdict,
@@ -19,7 +28,6 @@ from smartsearch.systems.qrmem.navigate import (
     in_segments,
     navigate,
 )
-from smartsearch.systems.qrmem.sentences import Sentence, accepted, cloze, mentions, sentences
 from smartsearch.types import Query, Term, Turn
 
 

@@ -115,7 +115,7 @@ def test_a_reader_is_told_themes_then_facts_then_episodes_and_nothing_of_what_ma
 def test_the_themes_of_the_facts_most_like_the_question_are_chosen_from():
     _, _, memory = made(chat(*range(12)))
     asked = memory.vectors[0]
-    themes, facts = stage_one(asked, memory, list(memory.semantics), replace(OURS, pool=1), greedy=False)
+    themes, facts = stage_one(asked, memory, list(memory.semantics), replace(OURS, pool=1, greedy=False))
     assert (themes, facts) == ([memory.themes.theme[0]], [0])
 
 

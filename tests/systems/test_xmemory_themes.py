@@ -62,9 +62,9 @@ def test_equal_vectors_are_cut_too():
     assert sorted(map(len, clusters(np.tile(E1, (13, 1)), 2, 0))) == [1, 12]
 
 
-def filled(count=300, **settings):
+def filled(count=300, constants=OURS, **changed):
     rng = np.random.default_rng(2)
-    themes = Themes(**settings)
+    themes = Themes(replace(constants, **changed))
     centres = rng.standard_normal((count // 30, 16))
     for n in range(count):
         [vector] = around(centres[n % len(centres)] / 4, 1, rng, 0.3)
@@ -91,7 +91,7 @@ def test_the_cap_holds_after_every_insertion(cap):
 
 
 def test_a_thirteenth_semantic_forces_a_split():
-    themes = Themes(merge=False)
+    themes = Themes(replace(OURS, merge=False))
     rng = np.random.default_rng(3)
     alike = around(np.eye(16)[0], 13, rng, 0.02)
     for n, vector in enumerate(alike[:12]):

@@ -55,10 +55,8 @@ used there, with the names, things, places and dates that you remember:
 
 
 class Clues(Shape):
-    """The staging answer as a language model gives it: `items` of one kind and, if any, a `draft`.
-
-    The kinds: clues to an answer, surrogate queries for evidence that is spread, key points of a summary.
-    """
+    """The staging answer as a language model gives it: `items` of one kind and, if any, a `draft`. The kinds:
+    clues to an answer, surrogate queries for evidence that is spread, key points of a summary."""
 
     kind: Literal["answers", "queries", "points"]
     items: list[str]

@@ -27,7 +27,7 @@ from smartsearch.systems.pieces import digest
 from smartsearch.systems.roles import foretold, identity
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.text.parse import Parser
-from smartsearch.types import Hit, HopTrace, Query, Term, fold
+from smartsearch.types import HopTrace, Query, Term, fold
 
 CLUE = "CLUE"
 """The kind of a term that a clue gave."""
@@ -51,7 +51,7 @@ class System:
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> base.Memory:
         """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
         turns = corpus.corpus.turns
-        with Notes.alone(folder, self.fingerprint) as store:
+        with Notes.of(folder, self.fingerprint, alone=True) as store:
             if set_in(self.config).memorag == "long":
                 return notes.long(turns, self.asker, self.config)
             return notes.gist(turns, store, self.asker, self.config, progress)
@@ -62,21 +62,22 @@ class System:
         if set_in(self.config).memorag == "long":
             text = notes.long(turns, self.asker, self.config).text
             return Plan(), foretold([(notes.CLUES, 1, rough_tokens(text))])
-        with Notes.held(folder, self.fingerprint) as store:
+        with Notes.of(folder, self.fingerprint, alone=False) as store:
             return notes.plan(turns, store, self.config)
 
     def search(self, question: str, corpus: Haystack, memory: base.Memory, config: Config) -> Ranked:
-        """The turns that the memory's clues and the question find, best first.
-
-        A clue is searched and never a hit.
-        """
+        """The turns that the memory's clues and the question find, best first; a clue is never a hit."""
         assert isinstance(memory, Memory)
         clock = Clock()
         with clock("parse"):
             clues, fault = notes.clues(memory, question, self.asker)
         way = set_in(config).memorag_clues
         only = way != "with" and bool(clues.texts)
-        result = (alone if only else beside)(question, clues, corpus, config, self.tools)
+        if only:
+            result = alone(question, clues, corpus, config, self.tools)
+        else:
+            widen = partial(widened, clues, corpus, config, self.tools)
+            result = pipeline.search(question, corpus, config, self.tools, widen)
         spent = {**result.trace.timing_ms}
         spent["parse"] = spent.get("parse", 0.0) + clock.spent["parse"]
         fault = fault or ("" if clues.texts or way == "with" else "the memory had no clue")
@@ -115,13 +116,7 @@ def clue_terms(clue: str, known: Container[str], parser: Parser, config: Config)
     )
 
 
-def beside(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Ranked:
-    """What the question finds with all that the clues find beside it, ranked for the question."""
-    widen = partial(_widened, clues, haystack, config, tools)
-    return pipeline.search(question, haystack, config, tools, widen)
-
-
-def _widened(
+def widened(
     clues: Clues, haystack: Haystack, config: Config, tools: Tools, query: Query, evidence: Evidence
 ) -> Evidence:
     """The evidence with the turns of each clue: those that its words find, and the nearest to it."""
@@ -135,7 +130,8 @@ def _widened(
         known |= {fold(term.text) for term in terms}
         new = grep(haystack, terms, word_boundary=config.word_boundary)
         counts.update(key for inside in new.values() for key in inside)
-        for index in _nearest(clue, query, haystack, config, tools) or ():
+        dense = dense_search(replace(query, text=clue), haystack, config, tools.scorers, tools.static)
+        for index in dense(config.semantic_top) if dense else ():
             new.setdefault(index, {})
         fresh = merge(found, new)
         steps.append(HopTrace(1, STEP, terms, fresh, len(found)))
@@ -143,25 +139,14 @@ def _widened(
     return replace(evidence, candidates=candidates, hops=tuple(steps), counts=counts)
 
 
-def _nearest(clue: str, query: Query, haystack: Haystack, config: Config, tools: Tools) -> list[int]:
-    """The turns nearest in meaning to a clue."""
-    dense = dense_search(replace(query, text=clue), haystack, config, tools.scorers, tools.static)
-    return dense(config.semantic_top) if dense else []
-
-
 def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Ranked:
-    """What each clue finds in the question's place, in the order of the fused lists: the paper's way.
-
-    Its authors' code appends the question to the clues, the formula of the paper does not.
-    """
+    """What each clue finds in the question's place, in the order of the fused lists: the paper's way. Its
+    authors' code appends the question to the clues, the formula of the paper does not."""
     asked = (*clues.texts, question) if set_in(config).memorag_clues == "only" else clues.texts
     results = [pipeline.search(one, haystack, config, tools) for one in asked]
     lists = [result.hits[: config.top_k] for result in results]
-    best: dict[int, Hit] = {}
-    for hit in (hit for hits in lists for hit in hits):
-        held = best.get(hit.index)
-        if held is None or (hit.scores.ce or 0.0) > (held.scores.ce or 0.0):
-            best[hit.index] = hit
+    every = sorted((hit for hits in lists for hit in hits), key=lambda hit: -(hit.scores.ce or 0.0))
+    best = {hit.index: hit for hit in reversed(every)}
     fused = rrf(((1.0, [hit.index for hit in hits]) for hits in lists), config.rrf_k)
     hits = [
         replace(best[index], rank=rank, scores=replace(best[index].scores, rrf=fused[index]))

@@ -29,19 +29,13 @@ Stopped = Literal["answerable", "exhausted", "window", "trials"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether segments answer the question, and if not, what they lack.
-
-    `fell_back`: a model was asked, and a rule had to answer. `answer` is the model's, if it gave one.
-    """
+    """Whether segments answer the question, and if not, what they lack. `fell_back`: a model was asked, and a
+    rule had to answer. `answer` is the model's, if it gave one."""
 
     answerable: bool
     reason: str = ""
     fell_back: bool = False
     answer: str = ""
-
-
-def _joined(question: str, entities: Sequence[str], _facts: Sequence[int]) -> str:
-    return " ".join([question, *entities])
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ class Ground:
     similarity: Callable[[str], NDArray[np.float64]]
     judge: Callable[[Sequence[int]], Verdict]
     window: int = WINDOW
-    elaborate: Callable[[str, Sequence[str], Sequence[int]], str] = _joined
+    elaborate: Callable[[str, Sequence[str], Sequence[int]], str] = lambda q, names, _: " ".join((q, *names))
 
     def fitting(self, segments: Iterable[int], room: float) -> list[int]:
         """The first segments that fit into so many tokens; the first of all whatever its size."""
@@ -135,17 +129,11 @@ def along_edges(stand: Stand) -> Iterable[Step]:
     return (_lead(name, facts, stand.scores) for name, facts in stand.graph.beside(stand.entities))
 
 
-def in_segments(stand: Stand) -> Iterable[Step]:
-    """Those that the segments read so far mention, whatever they are related to (TE)."""
-    facts = enumerate(stand.graph.facts)
-    return naming(stand, (place for place, fact in facts if fact.segment in stand.read))
-
-
-def naming(stand: Stand, facts: Iterable[int]) -> Iterable[Step]:
-    """Those that some facts mention."""
+def in_segments(stand: Stand, *, anywhere: bool = False) -> Iterable[Step]:
+    """Those that the segments read so far, or any, mention, whatever they are related to (TE)."""
     named: dict[str, list[int]] = {}
-    for place in facts:
-        for name in stand.graph.meant(stand.graph.facts[place].mentions):
+    for place, fact in enumerate(stand.graph.facts):
+        for name in stand.graph.meant(fact.mentions) if anywhere or fact.segment in stand.read else ():
             named.setdefault(name, []).append(place)
     return (_lead(name, places, stand.scores) for name, places in named.items() if name not in stand.entities)
 
@@ -162,9 +150,7 @@ def _lead(entity: str, facts: Sequence[int], scores: NDArray[np.float64]) -> Ste
 
 def important(ground: Ground, entities: Sequence[str]) -> list[int]:
     """The segments of the question's entities up to IMPORTANT of the window, the rarest entity's first.
-
-    Without any entity the nearest segments stand in for them.
-    """
+    Without any entity the nearest segments stand in for them."""
     known = sorted((ground.graph.entities[name] for name in entities), key=len)
     named = [segment for own in known for segment in ground.order if segment in own]
     return ground.fitting(dict.fromkeys(named or ground.order), ground.window * IMPORTANT)

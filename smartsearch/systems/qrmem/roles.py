@@ -5,8 +5,8 @@ A step whose replies cannot be used is done as `rules.py` does it, and counted.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil
@@ -15,14 +15,12 @@ from typing import Any
 from smartsearch.llm import Asker, LLMError
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Plan
-from smartsearch.systems.pieces import Segments
-from smartsearch.systems.qrmem import prompts, rules
-from smartsearch.systems.qrmem.graph import Ends, EntityGraph, Fact, graph, key
-from smartsearch.systems.qrmem.navigate import WINDOW, Ground, Stand, Step, Verdict, best, in_segments, naming
+from smartsearch.systems.pieces import Segments, packed
+from smartsearch.systems.qrmem import graph, prompts, rules
+from smartsearch.systems.qrmem.graph import Ends, EntityGraph, Fact, Sentence
+from smartsearch.systems.qrmem.navigate import WINDOW, Ground, Stand, Step, Verdict, best, in_segments
 from smartsearch.systems.qrmem.prompts import Data, Relation
 from smartsearch.systems.qrmem.rules import Asked, sentences_of
-from smartsearch.systems.qrmem.sentences import Sentence, accepted, begins, cloze, mentions
-from smartsearch.systems.qrmem.summaries import TOGETHER, summaries, windows
 from smartsearch.systems.roles import Calls, Role, T, foretold, quoted
 from smartsearch.text.parse import words
 from smartsearch.types import fold
@@ -35,8 +33,34 @@ MERGES = 3
 """Edges whose descriptions are merged, for each segment."""
 MERGED = 3
 """Segments that are quoted where descriptions of one edge are merged; the paper merges two."""
+TOGETHER = 12
+"""Summaries of parts that are summed up at once."""
+
+Place = tuple[str, str]
+"""The file and the id of a conversation."""
 REFLECTING = ("kn", "te", "no-update", "no-open-entities")
 """The ways in which it matters what segments lack."""
+
+
+def windows(
+    haystack: Haystack, memory: Segments, places: Collection[Place] | None = None
+) -> dict[Place, list[list[str]]]:
+    """The turns, of those that may be found, of each conversation as lines, by runs of segments that fit into
+    the window. A conversation of one segment needs no background."""
+    turns = haystack.corpus.turns
+    parts: dict[Place, list[tuple[int, ...]]] = defaultdict(list)
+    for inside in rules.scope((), haystack, memory, 0).values():
+        parts[turns[inside[0]].path, turns[inside[0]].conversation].append(inside)
+    made = {}
+    for place, some in parts.items():
+        if len(some) > 1 and (places is None or place in places):
+            runs = packed([sum(memory.tokens[index] for index in part) for part in some], WINDOW)
+            made[place] = [[turns[index].rendered for n in run for index in some[n]] for run in runs]
+    return made
+
+
+def _in_groups(texts: Sequence[str]) -> list[Sequence[str]]:
+    return [texts[at : at + TOGETHER] for at in range(0, len(texts), TOGETHER)]
 
 
 @dataclass
@@ -60,7 +84,7 @@ class Part:
     def entities(self) -> list[str]:
         """All of them, each once."""
         every = (*(name for _, named in self.said for name in named), *self.opened)
-        return list({key(name): name for name in reversed(every)}.values())[::-1]
+        return list({graph.key(name): name for name in reversed(every)}.values())[::-1]
 
     def data(self, *names: str, **more: Any) -> Data:
         """What a request says of it: its lines, the summary of its conversation, and what `names` name."""
@@ -72,7 +96,7 @@ class Part:
     def asked(self) -> list[list[str]]:
         """Its questions as words; by rule those that its sentences answer."""
         if self.questions is None:
-            return [cloze(one) for one, _ in self.said]
+            return [graph.cloze(one) for one, _ in self.said]
         return [words(question) for question in self.questions]
 
     def ask(self, questions: Sequence[str] | None) -> None:
@@ -93,9 +117,9 @@ class Part:
         """Take in what a reply adds; what relates no two of its entities is left out."""
         opened = filter(None, (_short(name, NAME) for name in entities[: prompts.ENTITIES]))
         self.opened = list(dict.fromkeys((*self.opened, *opened)))
-        called = {key(name): name for name in self.entities}
+        called = {graph.key(name): name for name in self.entities}
         for relation in relations[: prompts.RELATIONS]:
-            one, other = (called.get(key(_short(end, NAME)), "") for end in (relation.one, relation.other))
+            one, other = (called.get(graph.key(_short(end, NAME))) for end in (relation.one, relation.other))
             text = _short(relation.text, SAID)
             if one and other and one != other and text and self.said:
                 self.relations.append(Relation(one=one, other=other, text=text))
@@ -107,7 +131,7 @@ class Part:
         unsaid = dict.fromkeys(self.opened)  # in other words than the segment's: what they name stands in it
         for sentence, named in self.said:
             held = fold(sentence.said)
-            opened = [name for name in self.opened if begins(fold(name), held)]
+            opened = [name for name in self.opened if graph.begins(fold(name), held)]
             every = tuple(dict.fromkeys((*named, *opened)))
             made.append(Fact(self.segment, sentence, every, relates=self.by_rule))
             unsaid = {name: None for name in unsaid if name not in opened}
@@ -152,9 +176,7 @@ class Roles:
     def ground(self, ground: Ground) -> Ground:
         """The same ground, judged by the model, which also writes the query that fetches (GES)."""
         return replace(
-            ground,
-            judge=partial(self._judged, ground.judge),
-            elaborate=partial(self._elaborated, ground),
+            ground, judge=partial(self._judged, ground.judge), elaborate=partial(self._elaborated, ground)
         )
 
     def proposed(self, stand: Stand) -> list[Step]:
@@ -165,7 +187,7 @@ class Roles:
             near = best(lead for lead in in_segments(stand) if stand.new(lead.entity))
             return [replace(lead, fell_back=True) for lead in near]
         wanted = stand.graph.meant(reply)
-        leads = {lead.entity: lead for lead in naming(stand, range(len(stand.graph.facts)))}
+        leads = {lead.entity: lead for lead in in_segments(stand, anywhere=True)}
         return [leads[name] for name in wanted if name in leads]
 
     @property
@@ -207,14 +229,29 @@ class Roles:
         asked = self.asked
         opens = asked.way != "no-open-entities"
         places = {asked.place(turns[0]) for turns in asked.scope.values()}
-        background = summaries(self._asked, windows(asked.haystack, asked.memory, places))
+        background = self._summed(windows(asked.haystack, asked.memory, places))
         parts = []
         for segment, turns in asked.scope.items():
             every = (one for index in turns for one in sentences_of(asked, index))
-            said = [(one, mentions(one, asked.query, asked=opens)) for one in every]
+            said = [(one, graph.mentions(one, asked.query, asked=opens)) for one in every]
             told = background.get(asked.place(turns[0]), "")
             parts.append(Part(segment, self._lines(segment), told, said))
         return parts
+
+    def _summed(self, lines: Mapping[Place, Sequence[Sequence[str]]]) -> dict[Place, str]:
+        """A summary of each conversation that replies came for: of its runs of lines, then of summaries."""
+        done: dict[Place, str] = {}
+        name, level = "lines", {place: [*runs] for place, runs in lines.items()}
+        while level:
+            jobs = [(place, run) for place, runs in level.items() for run in runs]
+            replies = self._asked(prompts.SUMMARY, [{name: prompts.clipped(run)} for _, run in jobs])
+            told: dict[Place, list[str]] = defaultdict(list)
+            for (place, _), reply in zip(jobs, replies, strict=True):
+                told[place] += [reply] if reply else []
+            done |= {place: texts[0] for place, texts in told.items() if len(texts) == 1}
+            left = {place: texts for place, texts in told.items() if len(texts) > 1}
+            name, level = "parts", {place: _in_groups(texts) for place, texts in left.items()}
+        return done
 
     def _lines(self, segment: int) -> list[str]:
         turns = self.asked.haystack.corpus.turns
@@ -226,7 +263,7 @@ class Roles:
         for part, reply in self._over(prompts.ASK, lambda part: part.data("entities", "relations")):
             part.ask(reply)
         every = [(part, number, one) for part in self._parts for number, one in enumerate(part.asked)]
-        new = accepted(one for _, _, one in every)
+        new = graph.accepted(one for _, _, one in every)
         for part in self._parts:
             part.keep([number for at, (of, number, _) in enumerate(every) if of is part and at in new])
 
@@ -239,7 +276,7 @@ class Roles:
 
     def _same(self, facts: Sequence[Fact]) -> EntityGraph:
         """The graph of the facts, in which names that the model says mean one entity are one."""
-        made = graph(facts)
+        made = graph.graph(facts)
         names = sorted(made.entities, key=lambda name: -len(made.entities[name]))[:NAMES]
         if len(names) < 2:
             return made
@@ -252,7 +289,7 @@ class Roles:
             if len(known) > 1:
                 main = max(known, key=lambda name: (len(name.split()), len(made.entities[name])))
                 same |= {name: same.get(main, main) for name in known if name not in same}
-        return graph(facts, same)
+        return graph.graph(facts, same)
 
     def _merged(self, made: EntityGraph) -> EntityGraph:
         """The graph with one description for each edge that had several; its facts keep their segments.
@@ -307,7 +344,7 @@ class Roles:
 
 def _naming(ends: Sequence[str], sentence: Sentence) -> int:
     """How many of two entities a sentence, or who says it, is about."""
-    return sum(begins(fold(end), fold(sentence.text)) for end in ends)
+    return sum(graph.begins(fold(end), fold(sentence.text)) for end in ends)
 
 
 def _short(text: str, most: int) -> str:

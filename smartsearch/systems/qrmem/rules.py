@@ -16,9 +16,9 @@ from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Ranked
 from smartsearch.systems.pieces import Segments
-from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
+from smartsearch.systems.qrmem import graph
+from smartsearch.systems.qrmem.graph import ENTITIES, EntityGraph, Fact, Sentence
 from smartsearch.systems.qrmem.navigate import Ground, Verdict
-from smartsearch.systems.qrmem.sentences import ENTITIES, Sentence, accepted, cloze, mentions, sentences
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Query, fold
 
@@ -67,17 +67,15 @@ def scope(
 
 
 def related(asked: Asked) -> EntityGraph:
-    """The question's graph: entities of its segments, and of their sentences whose questions are new.
-
-    Without an update no question is asked; without open entities the question's own terms are none.
-    """
+    """The question's graph: entities of its segments, and of their sentences whose questions are new. Without
+    an update no question is asked; without open entities the question's own terms are none."""
     query = asked.query
     placed = [(s, one) for s, turns in asked.scope.items() for i in turns for one in sentences_of(asked, i)]
     open_ones = asked.way != "no-open-entities"
-    new = accepted(cloze(one) for _, one in placed) if asked.way != "no-update" else set()
-    return graph(
+    new = graph.accepted(graph.cloze(one) for _, one in placed) if asked.way != "no-update" else set()
+    return graph.graph(
         [
-            Fact(segment, one, mentions(one, query, asked=open_ones, updated=place in new))
+            Fact(segment, one, graph.mentions(one, query, asked=open_ones, updated=place in new))
             for place, (segment, one) in enumerate(placed)
         ]
     )
@@ -86,7 +84,7 @@ def related(asked: Asked) -> EntityGraph:
 def sentences_of(asked: Asked, index: int) -> tuple[Sentence, ...]:
     """The sentences of a turn."""
     config, turn = asked.config, asked.haystack.corpus.turns[index]
-    return sentences(index, turn, asked.tools.parser, shown(config), config.hop_characters)
+    return graph.sentences(index, turn, asked.tools.parser, shown(config), config.hop_characters)
 
 
 def ground(asked: Asked, made: EntityGraph, crossencoder: Scorer | None) -> Ground:
@@ -109,7 +107,7 @@ def judged(asked: Asked, turns: Sequence[int], crossencoder: Scorer | None) -> V
     """Answerable where the turns hold every name and noun asked for and one likely answers, by the
     cross-encoder; without one, where one turn holds all. Else what they lack, or their best turn does."""
     corpus, terms = asked.haystack.corpus, asked.query.terms
-    wanted = {key(term.text): term.text for term in terms if term.kind in ENTITIES}
+    wanted = {graph.key(term.text): term.text for term in terms if term.kind in ENTITIES}
     texts = [fold(corpus.turns[index].spoken) for index in turns]
     if crossencoder is None:
         scores = np.array([sum(term in text for term in wanted) / max(len(wanted), 1) for text in texts])

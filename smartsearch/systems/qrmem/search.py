@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
@@ -18,8 +18,7 @@ from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, me
 from smartsearch.systems.base import Card, Clock, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.pieces import Segments, digest, segmented
 from smartsearch.systems.qrmem import CARD, rules
-from smartsearch.systems.qrmem.graph import EntityGraph
-from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
+from smartsearch.systems.qrmem.navigate import Ground, Route, expand, in_segments, navigate
 from smartsearch.systems.qrmem.rules import Asked
 from smartsearch.systems.qrmem.settings import set_in
 from smartsearch.types import Hit, HopTrace, Term, Turn
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from smartsearch.llm import Asker
     from smartsearch.systems.qrmem.roles import Roles
 
-NAME, RULE = "qrmem", "qrmem-rule"
-"""What its answers and scores are called (`Card.shown`): by rule, no language model read anything."""
 ENTITY = "ENTITY"
 
 
@@ -80,11 +77,11 @@ class System:
                 ground = rules.ground(asked, made, scorers.get("ce"))
                 route = walked(ground, entities, self.way, roles, own.qrmem_trials)
         by_rule = ["qrmem by rule: no language model read the segments"] if not roles or roles.failed else []
-        name = RULE if by_rule else NAME
+        card = CARD if by_rule else CARD.asking
         with clock("rank"):
             ranking = ranked(asked, route, scorers)
             hops, first = _steps(asked, route, entities)
-            hits = _hits(asked, ranking, route, first, name)
+            hits = _hits(asked, ranking, route, first, card.shown)
         trace = replace(
             near.trace,
             terms=query.terms,
@@ -93,7 +90,18 @@ class System:
             timing_ms=clock.spent | dict(ranking.timing_ms),
             models=tuple(tools.models[name] for name in ("parser", *config.rank) if name in tools.models),
             degraded=(*near.trace.degraded, *by_rule),
-            own=_own(asked, made, route, name) | (roles.own if roles else {}),
+            own={
+                "fidelity": card.fidelity,
+                "mode": asked.way,
+                "segments": len(memory.turns),
+                "scope": len(scope),
+                "entities": len(made.entities),
+                "edges": len(made.edges),
+                "read": len(route.segments),
+                "answerable": route.answerable,
+                "stopped": route.stopped,
+                **(roles.own if roles else {}),
+            },
         )
         told = (Turn(f"Answer of the one who read these segments: {route.answer}"),) if route.answer else ()
         return Ranked(
@@ -102,28 +110,23 @@ class System:
             config.profile,
             frozenset(made.facts[step.fact].sentence.turn for step in route.steps),
             warnings=(*near.warnings, *(roles.warnings if roles else ())),
-            name=name,
+            name=card.shown,
             told=told,
         )
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
-    """QRMeM with the models of the config's profile, and what it asks. Raises ModelError and LLMError.
-
-    A run may hold several ways, which its fingerprint tells apart.
-    """
+    """QRMeM with the models of the config's profile, and what it asks. Raises ModelError and LLMError."""
     model, way = asker(config), set_in(config).qrmem
     if model is None:
-        return System(CARD, tools(config), way, way)
+        return System(CARD, tools(config), way, way)  # a run may hold several ways
     from smartsearch.systems.qrmem.prompts import ROLES
     from smartsearch.systems.roles import identity
 
     return System(CARD.asking, tools(config), way, f"{way}-{digest(repr(identity(model, ROLES)), 8)}", model)
 
 
-def walked(
-    ground: Ground, entities: Sequence[str], way: str, roles: Roles | None = None, trials: int = TRIALS
-) -> Route:
+def walked(ground: Ground, entities: Sequence[str], way: str, roles: Roles | None, trials: int) -> Route:
     """The walk that `--set qrmem` names, of so many trials."""
     ground = roles.ground(ground) if roles else ground
     if way == "te":
@@ -184,18 +187,3 @@ def _hits(asked: Asked, ranking: Ranking, route: Route, first: Mapping[int, int]
             scores = replace(scores, more={**scores.more, name: route.added[segment]})
         hits.append(Hit(place, turn, scores, candidate.terms, first[segment], candidate.index))
     return hits
-
-
-def _own(asked: Asked, made: EntityGraph, route: Route, name: str) -> dict[str, Any]:
-    """What the trace tells of QRMeM alone; no word of the transcripts."""
-    return {
-        "fidelity": "rule" if name == RULE else "approximate",
-        "mode": asked.way,
-        "segments": len(asked.memory.turns),
-        "scope": len(asked.scope),
-        "entities": len(made.entities),
-        "edges": len(made.edges),
-        "read": len(route.segments),
-        "answerable": route.answerable,
-        "stopped": route.stopped,
-    }

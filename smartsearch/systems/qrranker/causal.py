@@ -89,27 +89,23 @@ def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo
 
 
 def trained(config: Config) -> bool:
-    """Whether the heads that the config names say that they were trained; False without heads.
+    """Whether the heads that the config names say that they were trained, for which no model is loaded.
 
-    No model is loaded. Raises ModelError for a file without heads.
+    Raises ModelError for a file without heads.
     """
-    model = set_in(config).qr_model
-    ref = ModelRef.typed(model) if model else None
-    folder = store.locate(ROLE, ref) if ref else None
+    if not set_in(config).qr_model:
+        return False
+    ref = ModelRef.typed(set_in(config).qr_model)
+    folder = store.locate(ROLE, ref)
     path = _file(config, folder) if folder else None
-    if path is None:
-        return ref is not None and ref.asked.partition("@")[0] == heads.TRAINED
-    return heads.read(path).trained
+    return heads.read(path).trained if path else ref.asked.partition("@")[0] == heads.TRAINED
 
 
 def _file(config: Config, folder: Path) -> Path | None:
     """The file of heads that is read, if any. Raises ModelError where a name is no path."""
     if named := set_in(config).qr_heads:
         if not is_path(named):
-            raise ModelError(
-                f"{named!r} is no path",
-                hint=f"--set qr_heads=./{named}",
-            )
+            raise ModelError(f"{named!r} is no path", hint=f"--set qr_heads=./{named}")
         return Path(named)
     beside = folder / heads.FILE
     return beside if beside.is_file() else None

@@ -45,11 +45,7 @@ class Settings:
         rare=True,
     )
     qr_candidates: int = ranks(  # the paper's
-        50,
-        "How many of our first turns qrranker reads, all at once.",
-        "Ranking",
-        lowest=1,
-        rare=True,
+        50, "How many of our first turns qrranker reads, all at once.", "Ranking", lowest=1, rare=True
     )
     qr_memory: bool = ranks(
         False,

@@ -60,6 +60,5 @@ class SmartSearch:
 def load(config: Config, tools: Callable[[Config], Tools]) -> SmartSearch:
     """SmartSearch with the models of the config's profile. Raises ModelError."""
     loaded = tools(config)
-    firsts = {name: RANKERS[name].first for name in config.rank if RANKERS[name].first}
-    told = [loaded.scorers[name].notice(getattr(config, first)) for name, first in firsts.items()]
-    return SmartSearch(loaded, "; ".join(told))
+    firsts = [(loaded.scorers[name], first) for name in config.rank if (first := RANKERS[name].first)]
+    return SmartSearch(loaded, "; ".join(scorer.notice(getattr(config, first)) for scorer, first in firsts))

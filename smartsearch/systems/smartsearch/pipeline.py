@@ -76,13 +76,7 @@ def search(
     )
 
 
-def ranked(
-    query: Query,
-    evidence: Evidence,
-    haystack: Haystack,
-    config: Config,
-    tools: Tools,
-) -> Ranking:
+def ranked(query: Query, evidence: Evidence, haystack: Haystack, config: Config, tools: Tools) -> Ranking:
     """All candidates of `evidence` as a search orders them; the benchmark's default row is this order too."""
     task = Task.of(query, evidence, haystack, config, tools.scorers, tools.fusion, tools.static)
     scored = score(task)

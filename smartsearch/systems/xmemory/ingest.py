@@ -61,9 +61,8 @@ class Author:
 
 @dataclass(frozen=True)
 class Place:
-    """A semantic where it belongs: its id, itself, its episode, and the turns it comes from."""
+    """A semantic where it belongs: itself, its episode, and the turns it comes from."""
 
-    id: int
     fact: Semantic
     episode: int
     turns: tuple[int, ...]
@@ -89,12 +88,12 @@ class XMemory:
     @cached_property
     def semantics(self) -> dict[int, Place]:
         """The semantics by id, ascending."""
-        found = (
-            Place(one, fact, n, tuple(run[m] for m in fact.messages))
+        found = {
+            one: Place(fact, n, tuple(run[m] for m in fact.messages))
             for n, (episode, run, own) in enumerate(zip(self.episodes, self.runs, self.ids, strict=True))
             for one, fact in zip(own, episode.semantics, strict=True)
-        )
-        return {place.id: place for place in sorted(found, key=lambda place: place.id)}
+        }
+        return dict(sorted(found.items()))
 
     @cached_property
     def vectors(self) -> NDArray[np.float64]:
@@ -150,10 +149,8 @@ class XMemory:
     @cached_property
     def names(self) -> Mapping[int, Note]:
         """What each theme is called."""
-        facts = {
-            theme: [self.semantics[one].fact.text for one in self.themes.members[theme]]
-            for theme in self.themes.ids
-        }
+        members = self.themes.members.items()
+        facts = {theme: [self.semantics[one].fact.text for one in own] for theme, own in members}
         return {theme: Note(name, "rule") for theme, name in rule.names(facts).items()} | dict(self.named)
 
 

@@ -24,7 +24,7 @@ from smartsearch.systems.xmemory.ingest import Author, XMemory
 from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD, Begin, Fact, Record
 from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
 from smartsearch.systems.xmemory.select import Choice, Gated, gate
-from smartsearch.systems.xmemory.settings import OURS, constants, without
+from smartsearch.systems.xmemory.settings import OURS, constants
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 
@@ -50,9 +50,7 @@ TOKENS_OF_WORD = 1.5
 @dataclass(frozen=True)
 class Window:
     """Messages of one session, those from `start` to be placed, and those from `first` shown before them.
-
-    `key` tells what it says from others, wherever it stands.
-    """
+    `key` tells what it says from others, wherever it stands."""
 
     first: int
     start: int
@@ -61,10 +59,8 @@ class Window:
 
 
 def windows(turns: Sequence[Turn]) -> list[Window]:
-    """All messages, cut where sessions end and after every WINDOW of one.
-
-    So what is said later changes no window but the last of its session.
-    """
+    """All messages, cut where sessions end and after every WINDOW of one. So what is said later changes no
+    window but the last of its session."""
     found = []
     for _, places in groupby(range(len(turns)), lambda n: turns[n].place):
         session = list(places)
@@ -141,7 +137,7 @@ class Writer(Author):
             ],
             f"{len(new)} episode{'s' * (len(new) != 1)}",
         )
-        if not turns or "stage2" in without(config):
+        if not turns or not constants(config).gated:
             return making, Plan()
         drafts = SAMPLES if "logprobs" in self.asker.client.unsupported else 1
         calls = drafts * (1 + 2 * min(OURS.episodes, len(turns)))
@@ -161,14 +157,12 @@ class Writer(Author):
 
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
         """The episodes of these keys and messages; those that say the same are asked about once."""
-        said = {_said(key): turns for key, turns in told}
+        said = {key.partition("-")[0]: turns for key, turns in told}
         records = self.asker.each([partial(self._record, turns) for turns in said.values()])
         contents = ["" if isinstance(record, LLMError) else record.content for record in records]
-        facts = self.asker.each(
-            [partial(self._facts, *both) for both in zip(said.values(), contents, strict=True)]
-        )
+        facts = self.asker.each([partial(self._facts, *both) for both in zip(said.values(), contents)])
         made = dict(zip(said, zip(records, facts, strict=True), strict=True))
-        return [self._episode(key, turns, *made[_said(key)]) for key, turns in told]
+        return [self._episode(key, turns, *made[key.partition("-")[0]]) for key, turns in told]
 
     def names(self, store: Store, progress: Progress) -> dict[int, Note]:
         """What the themes are called; only those that changed since are named anew."""
@@ -196,10 +190,8 @@ class Writer(Author):
     ) -> None:
         """Note what the jobs give, as it comes; where one gives nothing usable, what there is `instead`."""
         for replies in in_turn(self.asker, jobs, AT_ONCE, progress):
-            store.note(
-                kind,
-                {key: instead(key) if isinstance(one, LLMError) else one for key, one in replies.items()},
-            )
+            made = {key: instead(key) if isinstance(one, LLMError) else one for key, one in replies.items()}
+            store.note(kind, made)
 
     def _begins(self, turns: Sequence[Turn], window: Window) -> Note:
         before, shown = window.start - window.first, turns[window.first : window.stop]
@@ -211,7 +203,7 @@ class Writer(Author):
 
         reply = BOUNDARY.reply(self.asker, prompts.boundary(shown, before), check=check)
         starts = {begin.message - numbers[0] for begin in reply}
-        return Note(sorted(starts), "llm")
+        return Note(sorted(starts))
 
     def _record(self, turns: Sequence[Turn]) -> Record:
         check = partial(_record_fault, {turn.date for turn in turns})
@@ -222,15 +214,13 @@ class Writer(Author):
         return FACTS.reply(self.asker, prompts.facts(turns, told), check=check)
 
     def _name(self, texts: Sequence[str]) -> Note:
-        return Note(_line(NAME.reply(self.asker, prompts.lines(texts))), "llm")
+        return Note(_line(NAME.reply(self.asker, prompts.lines(texts))))
 
     def _episode(
         self, key: str, turns: Sequence[Turn], record: Record | LLMError, facts: Sequence[Fact] | LLMError
     ) -> Episode:
-        """The episode as the model tells it; what it does not tell is as it is by rule.
-
-        Where nothing in it lasts, what was told of it is its only fact: each episode can be found.
-        """
+        """The episode as the model tells it; what it does not tell is as it is by rule. Where nothing in it
+        lasts, what was told of it is its only fact: each episode can be found."""
         made = Episode(key, len(turns), "", "", ())
         if isinstance(record, LLMError) or isinstance(facts, LLMError):
             made = rule.episode(key, turns, self.parser)
@@ -262,11 +252,6 @@ def _facts_fault(messages: int, facts: Sequence[Fact]) -> str:
         if not fact.messages or any(not 0 < message <= messages for message in fact.messages):
             return f"fact {n} comes from messages {fact.messages}; the episode has 1 to {messages}"
     return "" if len(facts) <= MOST_FACTS else f"more than {MOST_FACTS} facts"
-
-
-def _said(key: str) -> str:
-    """The part of an episode's key that others have that say the same."""
-    return key.partition("-")[0]
 
 
 def _line(text: str) -> str:

@@ -41,10 +41,8 @@ class Semantic:
 
 @dataclass(frozen=True)
 class Episode:
-    """A run of messages: how many, what it is called, when it began, and its facts, one at least.
-
-    `content` tells it in the third person, where a language model wrote it; `source` says who did.
-    """
+    """A run of messages: how many, what it is called, when it began, and its facts, one at least. `content`
+    tells it in the third person, where a language model wrote it; `source` says who did."""
 
     key: str
     messages: int
@@ -66,10 +64,8 @@ class Episode:
 
 
 def episode(key: str, turns: Sequence[Turn], parser: Parser) -> Episode:
-    """The episode of these messages: called by its first line, its facts the statements made in it.
-
-    Where nobody states anything, the first message that says something is the only fact.
-    """
+    """The episode of these messages: called by its first line, its facts the statements made in it. Where
+    nobody states anything, the first message that says something is the only fact."""
     facts = [
         Semantic(_fact(turn, sentence), (n,))
         for n, turn in enumerate(turns)

@@ -10,29 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models.tools import Tools
-from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Card, Clock, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.pieces import digest
-from smartsearch.systems.xmemory import CARD, rule
+from smartsearch.systems.xmemory import CARD, rule, select
 from smartsearch.systems.xmemory.ingest import Author, Vectors, XMemory, embedded, ingest
-from smartsearch.systems.xmemory.select import (
-    Gated,
-    found_among,
-    gate,
-    nearest_episodes,
-    ranked_episodes,
-    stage_one,
-    turns_of,
-)
-from smartsearch.systems.xmemory.settings import constants, set_in, without
+from smartsearch.systems.xmemory.select import Gated, Matrix
+from smartsearch.systems.xmemory.settings import constants, set_in
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Hit, Query, Scores, Trace, Turn, fold
 
@@ -46,7 +36,6 @@ GATES = {
     "": "proxy: cross-encoder and words covered",
 }
 """Whose uncertainty decides."""
-Array = NDArray[np.float64]
 
 
 @dataclass
@@ -59,8 +48,7 @@ class Judge:
 
     query: Query
     corpus: Haystack
-    scorer: Scorer
-    config: Config
+    likeness: Callable[[Sequence[int]], Matrix]
     scores: dict[int, float] = field(default_factory=dict)
 
     def __call__(self, turns: Sequence[int]) -> float:
@@ -78,13 +66,7 @@ class Judge:
     def read(self, turns: Iterable[int]) -> None:
         """Score those that were not read."""
         fresh = [turn for turn in dict.fromkeys(turns) if turn not in self.scores]
-        found = scores(self.query.text, self.corpus, self.scorer, self.config, fresh)
-        self.scores.update(zip(fresh, found.tolist(), strict=True))
-
-
-def scores(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Array:
-    """The score of each of these turns, as the pipeline reads them."""
-    return turn_scores(question, corpus.corpus, turns, scorer, shown(config))
+        self.scores.update(zip(fresh, self.likeness(fresh).tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -106,46 +88,45 @@ class System:
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
-        left = without(self.config)
-        with Store.alone(folder, self.fingerprint) as store:
-            themes = store.themes(
-                cap=set_in(self.config).xmemory_cap,
-                split="split" not in left,
-                merge="merge" not in left,
-                constants=constants(self.config),
-            )
-            embed = partial(embedded, self.vectors)
+        with Store.of(folder, self.fingerprint, alone=True) as store:
+            themes, embed = store.themes(constants(self.config)), partial(embedded, self.vectors)
             return ingest(corpus.corpus.turns, self.author, store, themes, embed, progress)
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """What `prepare` would send, and what a question would; where episodes will begin is guessed."""
-        with Store.held(folder, self.fingerprint) as store:
+        with Store.of(folder, self.fingerprint, alone=False) as store:
             return cast("Writer", self.author).plan(corpus.corpus.turns, store, config)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that themes, facts and episodes lead to, the likeliest first by the cross-encoder."""
         assert isinstance(memory, XMemory)
-        clock, left, tools, chosen = Clock(), without(config), self.tools, constants(config)
+        clock, tools, chosen = Clock(), self.tools, constants(config)
         with clock("parse"):
             query = tools.parser.parse(question, config)
-        judge = Judge(query, corpus, tools.scorers["ce"], config)
+
+        def near(scorer: str, turns: Sequence[int]) -> Matrix:
+            return turn_scores(query.text, corpus.corpus, turns, tools.scorers[scorer], shown(config))
+
+        def fits(turns: Sequence[int]) -> bool:
+            said = sum(corpus.corpus.turns[turn].words for turn in turns)
+            return config.truncate == "none" or not config.word_budget or said <= config.word_budget
+
+        judge = Judge(query, corpus, partial(near, "ce"))
         with clock("retrieve"):
             asked = embedded(self.vectors, [question])[0].astype(np.float64)
             among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
-            allowed = [one for one in memory.semantics if found_among(memory.semantics[one].turns, among)]
-            themes, semantics = stage_one(asked, memory, allowed, chosen, greedy="stage1" not in left)
-            known = turns_of(memory, semantics, among)
-            near = partial(scores, query.text, corpus, tools.scorers["colbert"], config)
-            closest = nearest_episodes(asked, memory, allowed, chosen.nearest)
-            choices = ranked_episodes(memory, semantics, among, near, closest)[: chosen.episodes]
-            gated = None
+            own = memory.semantics.items()
+            allowed = [one for one, place in own if select.found_among(place.turns, among)]
+            themes, semantics = select.stage_one(asked, memory, allowed, chosen)
+            known = select.turns_of(memory, semantics, among)
+            closest = select.nearest_episodes(asked, memory, allowed, chosen.nearest)
+            ranked = select.ranked_episodes(memory, semantics, among, partial(near, "colbert"), closest)
+            choices = ranked[: chosen.episodes]
             reader = self.reader(query.text, memory, corpus.corpus.turns, config) if self.reader else None
-            if "stage2" in left:
-                let_in = {choice.episode: True for choice in choices}
-            else:
-                gated = reader.gated(themes, semantics, choices) if reader else None
-                gated = gated or gate(known, choices, judge, constants=chosen, fits=_fits(corpus, config))
-                let_in = gated.admitted
+            gated = reader.gated(themes, semantics, choices) if reader and chosen.gated else None
+            if chosen.gated and not gated:
+                gated = select.gate(known, choices, judge, constants=chosen, fits=fits)
+            let_in = gated.admitted if gated else {choice.episode: True for choice in choices}
         with clock("rank"):
             read = {one.episode: one.messages if let_in.get(one.episode) else one.record for one in choices}
             turns = list(dict.fromkeys([*known, *(turn for one in let_in for turn in read[one])]))
@@ -189,32 +170,27 @@ def load(config: Config, load_tools: Callable[[Config], Tools]) -> System:
         author, reader = Writer(tools.parser, model), partial(Reader, model)
     models = [(info.id, info.revision) for name, info in sorted(tools.models.items()) if name != "ce"]
     of = constants(config)
-    made = (sorted({"split", "merge"} & without(config)), of.attach, of.around, of.eps)
-    settings = [models, set_in(config).xmemory_cap, made, 3, *author.identity(config)]
+    left = [part for part in ("merge", "split") if not getattr(of, part)]
+    settings = [models, of.cap, (left, of.attach, of.around, of.eps), 3, *author.identity(config)]
     fingerprint = digest(json.dumps(settings), 8)
     own = CARD.asking if model else CARD
     return System(own, tools, vectors, fingerprint, config, author, model, reader)
 
 
 def told_to(
-    memory: XMemory,
-    chosen: tuple[Sequence[int], Sequence[int]],
-    let_in: Iterable[int],
-    among: Container[int],
+    memory: XMemory, chosen: tuple[Sequence[int], Sequence[int]], let_in: Iterable[int], among: Container[int]
 ) -> tuple[Turn, ...]:
-    """What a reader is told before the messages: themes, facts, episodes, as turns of nobody.
-
-    Nothing is told of a theme or an episode that has a turn which may not be found.
-    """
+    """What a reader is told before the messages: themes, facts, episodes, as turns of nobody. Nothing is told
+    of a theme or an episode that has a turn which may not be found."""
     own = {one: place.turns for one, place in memory.semantics.items()}
-    themes = [
-        theme
-        for theme in chosen[0]
-        if all(turn in among for one in memory.themes.members[theme] for turn in own[one])
-    ]
-    facts = [one for one in chosen[1] if all(turn in among for turn in own[one])]
-    whole = [episode for episode in let_in if all(turn in among for turn in memory.runs[episode])]
-    episodes = [memory.episodes[episode].record for episode in whole]
+
+    def whole(turns: Iterable[int]) -> bool:
+        return all(turn in among for turn in turns)
+
+    members = memory.themes.members
+    themes = [theme for theme in chosen[0] if all(whole(own[one]) for one in members[theme])]
+    facts = [one for one in chosen[1] if whole(own[one])]
+    episodes = [memory.episodes[episode].record for episode in let_in if whole(memory.runs[episode])]
     return tuple(map(Turn, (*memory.coarse(themes, facts), *episodes)))
 
 
@@ -227,12 +203,6 @@ def _replaced(memory: XMemory, reader: Reader | None) -> list[str]:
     told = f"the model gave nothing usable for {', '.join(parts)}: the rule made them" if parts else ""
     doubt = f"the cross-encoder stood in for the model as the reader: {reader.fault}" if reader.fault else ""
     return [one for one in (told, doubt) if one]
-
-
-def _fits(corpus: Haystack, config: Config) -> Callable[[Sequence[int]], bool]:
-    words = corpus.corpus.turns
-    most = 0 if config.truncate == "none" else config.word_budget
-    return lambda turns: not most or sum(words[turn].words for turn in turns) <= most
 
 
 def told(

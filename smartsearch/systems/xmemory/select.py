@@ -47,10 +47,8 @@ def edges(candidates: Sequence[int], vectors: Matrix, neighbours: int = NEIGHBOU
 
 
 def step_scores(weights: Matrix, likeness: Matrix, covered: NDArray[np.bool_], alpha: float) -> Matrix:
-    """Of each candidate alpha * (weights to nodes not yet covered) / Z + (1 - alpha) * likeness.
-
-    Z is the largest sum of weights that any candidate has.
-    """
+    """Of each candidate alpha * (weights to nodes not yet covered) / Z + (1 - alpha) * likeness. Z is the
+    largest sum of weights that any candidate has."""
     new: Matrix = weights[:, ~covered].sum(axis=1) / weights.sum(axis=1).max()
     return alpha * new + (1.0 - alpha) * likeness
 
@@ -58,10 +56,8 @@ def step_scores(weights: Matrix, likeness: Matrix, covered: NDArray[np.bool_], a
 def representatives(
     weights: Matrix, likeness: Matrix, most: int, *, alpha: float = OURS.alpha, enough: float = OURS.covered
 ) -> list[int]:
-    """Places of up to `most` candidates, chosen one by one by `step_scores` until `enough` are covered.
-
-    A choice covers itself and all that it has an edge to.
-    """
+    """Places of up to `most` candidates, chosen one by one by `step_scores` until `enough` are covered. A
+    choice covers itself and all that it has an edge to."""
     covered = np.zeros(len(likeness), dtype=np.bool_)
     chosen: list[int] = []
     while len(chosen) < min(most, len(likeness)) and covered.mean() < enough:
@@ -82,17 +78,12 @@ class Choice(Generic[T]):
 
 
 def stage_one(
-    asked: Matrix,
-    memory: XMemory,
-    allowed: Sequence[int],
-    constants: Constants = OURS,
-    *,
-    greedy: bool = True,
+    asked: Matrix, memory: XMemory, allowed: Sequence[int], constants: Constants = OURS
 ) -> tuple[list[int], list[int]]:
     """Representative themes and semantics, by id, for a question's unit vector (dim,).
 
     The `allowed` semantics most like it come first; their themes are chosen, a theme as like it as the likest
-    of these, and then among these the semantics. Without `greedy` both are the nearest.
+    of these, and then among these the semantics. Not `greedy`, both are the nearest.
     """
     if not allowed:
         return [], []
@@ -104,7 +95,7 @@ def stage_one(
 
     def picked(rows: Sequence[int], vectors: Matrix, likeness: Sequence[float], most: int) -> list[int]:
         like = np.array(likeness)
-        if not greedy:
+        if not constants.greedy:
             return list(map(int, np.argsort(-like, kind="stable")[:most]))
         alpha, enough = constants.alpha, constants.covered
         return representatives(edges(rows, vectors), scaled(like), most, alpha=alpha, enough=enough)
@@ -174,10 +165,8 @@ def turns_of(memory: XMemory, semantics: Iterable[int], among: Container[int]) -
 
 @dataclass(frozen=True)
 class Gated:
-    """What the gate let in, how sure it was before and after, and what it asked.
-
-    `admitted` tells of each episode whether it was opened, that is, let in with its messages.
-    """
+    """What the gate let in, how sure it was before and after, and what it asked. `admitted` tells of each
+    episode whether it was opened, that is, let in with its messages."""
 
     admitted: dict[int, bool]
     before: float

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from smartsearch.systems.kept import Note, Notes
 from smartsearch.systems.xmemory.rule import Episode, Semantic
+from smartsearch.systems.xmemory.settings import Constants
 from smartsearch.systems.xmemory.themes import Themes
 
 
@@ -32,14 +33,14 @@ create table if not exists placed (
         """The keys of the episodes that are held."""
         return [key for (key,) in self.rows("select key from notes where kind = 'episodes'")]
 
-    def themes(self, **settings: Any) -> Themes:
-        """The themes as they were after the last change; `settings` are those of `Themes`."""
+    def themes(self, constants: Constants) -> Themes:
+        """The themes as they were after the last change."""
         rows = self.rows("select id, theme, moved, likeness, vector from placed order by id")
         read = (
             (one, theme, bool(moved), likeness, np.frombuffer(blob, dtype=np.float32).astype(np.float64))
             for one, theme, moved, likeness, blob in rows
         )
-        return Themes.restored(read, self._following()[1], **settings)
+        return Themes.restored(read, self._following()[1], constants)
 
     def episodes(self) -> Iterator[tuple[Episode, range]]:
         """Each episode with the ids of its semantics, in no order."""

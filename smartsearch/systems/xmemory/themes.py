@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.systems.xmemory.settings import OURS, Constants
 
-CAP = 12
-"""Semantics of a theme at most (paper: Fano's bound gives 11.5)."""
 SIZE = 6
 """A theme over the cap is cut in 2 up to its size / SIZE parts, rounded up."""
 SEEDS = 3
@@ -98,10 +95,8 @@ class Themes:
     and read again goes on exactly as it would have.
     """
 
-    def __init__(
-        self, *, cap: int = CAP, split: bool = True, merge: bool = True, constants: Constants = OURS
-    ) -> None:
-        self.cap, self._split, self._merge, self._constants = cap, split, merge, constants
+    def __init__(self, constants: Constants = OURS) -> None:
+        self._constants = constants
         self.members: dict[int, list[int]] = {}
         """The semantics of each theme, ascending; themes too, as a new one has the highest id."""
         self.theme: dict[int, int] = {}
@@ -113,7 +108,6 @@ class Themes:
         self.touched: set[int] = set()
         """Semantics whose theme changed since this was last emptied."""
         self.next = 0
-        self._coming: int | None = None
         self.vectors: dict[int, Vectors] = {}
         self._seen: list[float] = []
         self._sums: Vectors = np.zeros((0, 0))
@@ -124,14 +118,13 @@ class Themes:
         cls,
         rows: Iterable[tuple[int, int, bool, float | None, Vectors]],
         following: int,
-        **settings: Any,
+        constants: Constants = OURS,
     ) -> Themes:
         """The themes of these semantics: id, theme, moved, likeness, vector; `following` is the next id."""
-        themes = cls(**settings)
+        themes = cls(constants)
         for semantic, theme, moved, likeness, vector in rows:
-            themes.vectors[semantic] = vector
+            themes.vectors[semantic], themes.theme[semantic] = vector, theme
             themes.members.setdefault(theme, []).append(semantic)
-            themes.theme[semantic] = theme
             if moved:
                 themes.moved.add(semantic)
             if likeness is not None:
@@ -179,16 +172,11 @@ class Themes:
             self.likeness[semantic] = likeness
             insort(self._seen, likeness)
         target = self._new() if target < 0 else target
-        self._coming = semantic
         self._set(target, [*self.members.get(target, []), semantic])
-        changed = self._cut(target) if self._split and len(self.members[target]) > self.cap else [target]
-        for theme in changed:
+        over = self._constants.split and len(self.members[target]) > self._constants.cap
+        for theme in self._cut(target) if over else [target]:
             self._join(theme)
-        self._coming = None
-
-    def _take(self, members: Iterable[int]) -> None:
-        """Note that members are taken elsewhere; the one that is just coming has been nowhere yet."""
-        self.moved.update(one for one in members if one != self._coming)
+        self.moved.discard(semantic)  # it has been nowhere before
 
     def remove(self, semantic: int) -> None:
         """Forget a semantic; a theme without any is gone, a tiny one may be merged."""
@@ -242,17 +230,18 @@ class Themes:
         parts = sorted(best, key=len, reverse=True)
         made = [theme, *(self._new() for _ in parts[1:])]
         for place, part in zip(made, parts, strict=True):
-            self._take(part if place != theme else ())
+            self.moved.update(part if place != theme else ())
             self._set(place, part)
         return made
 
     def _join(self, theme: int) -> None:
         """Merge a tiny theme with one of its nearest, or leave it, whichever is worth more."""
         members = self.members.get(theme, [])
-        if not self._merge or not 0 < len(members) <= TINY:
+        if not self._constants.merge or not 0 < len(members) <= TINY:
             return
         near = self._near(theme)
-        fit = [one for one in near[:NEAREST] if len(self.members[one]) + len(members) <= self.cap]
+        room = self._constants.cap - len(members)
+        fit = [one for one in near[:NEAREST] if len(self.members[one]) <= room]
         best, most = None, self._worth([theme], [members], near) if fit else 0.0
         for other in fit:
             value = self._worth([theme, other], [sorted([*members, *self.members[other]])], near)
@@ -261,7 +250,7 @@ class Themes:
         if best is None:
             return
         smaller, larger = sorted((theme, best), key=lambda one: len(self.members[one]))
-        self._take(self.members[smaller])
+        self.moved.update(self.members[smaller])
         together = sorted([*self.members[smaller], *self.members[larger]])
         self._set(smaller, [])
         self._set(larger, together)
