@@ -156,23 +156,9 @@ class Accuracy:
     stopped: LLMError | None = None
 
     @property
-    def overall(self) -> Tally:
-        """All questions but those of abstention."""
-        return _tally(self._answerable)
-
-    @property
-    def by_category(self) -> dict[str, Tally]:
-        """The questions of each category, without those of abstention."""
-        return {name: _tally(some) for name, some in self._by_category.items()}
-
-    @property
-    def _answerable(self) -> list[Outcome]:
+    def answerable(self) -> list[Outcome]:
+        """Those of all questions but of abstention."""
         return [one for one in self.outcomes if not one.abstention]
-
-    @property
-    def _by_category(self) -> dict[str, list[Outcome]]:
-        names = sorted({outcome.category for outcome in self._answerable})
-        return {name: [one for one in self._answerable if one.category == name] for name in names}
 
     def record(self, prices: Mapping[str, Price] | None) -> dict[str, Any]:
         """Counts, tokens, cost, and per question the verdict, without any text.
@@ -181,13 +167,15 @@ class Accuracy:
         `with_abstention` have them alone and all together, where there are any.
         """
         beside = [one for one in self.outcomes if one.abstention]
+        names = sorted({one.category for one in self.answerable})
+        parts = {name: _part([one for one in self.answerable if one.category == name]) for name in names}
         stopped = self.stopped and {"kind": self.stopped.kind, "message": self.stopped.message}
         return {
             "protocol": self.protocol,
             "reader": list(self.reader),
             "judge": list(self.judge),
-            "overall": _part(self._answerable),
-            "by_category": {name: _part(some) for name, some in self._by_category.items()},
+            "overall": _part(self.answerable),
+            "by_category": parts,
             **({"abstention": _part(beside), "with_abstention": _part(self.outcomes)} if beside else {}),
             "usage": {role: asdict(usage) for role, usage in self.usage.items()},
             "cost": cost(self.usage, prices) if prices else None,
@@ -260,10 +248,11 @@ def _protocol(name: str, inference: bool) -> Protocol:
 
 
 def _part(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    return {**_tally(outcomes).record, "overlap": overlap.mean(one.overlap for one in outcomes)}
+    return {**tally(outcomes).record, "overlap": overlap.mean(one.overlap for one in outcomes)}
 
 
-def _tally(outcomes: Sequence[Outcome]) -> Tally:
+def tally(outcomes: Sequence[Outcome]) -> Tally:
+    """The numbers of these outcomes."""
     counts: Counter[str] = Counter()
     for outcome in outcomes:
         if outcome.error:

@@ -77,9 +77,9 @@ def lines(result: Json) -> Iterator[str]:
 def draw_table(screen: Console, table: Table, bold: str = "") -> None:
     """Draw one table; the line that is called `bold` stands out."""
     drawn = Grid(title=Text(one_line(table.title), "bold"), title_justify="left", box=None, pad_edge=False)
-    numeric = [column for column in range(1, len(table.head)) if _numeric(table, column)]
     for place, name in enumerate(table.head):
-        figures = place in numeric
+        cells = [row[place] for row in table.rows]
+        figures = place > 0 and all(cell[:1] in "+-.[0123456789" or cell == "reference" for cell in cells)
         side: JustifyMethod = "right" if figures else "left"
         drawn.add_column(Text(name, "dim"), justify=side, overflow="fold", no_wrap=figures)
     for row in table.rows:
@@ -88,8 +88,3 @@ def draw_table(screen: Console, table: Table, bold: str = "") -> None:
     if table.caption:
         screen.print(Text(one_line(table.caption), "dim"))
     screen.print()
-
-
-def _numeric(table: Table, column: int) -> bool:
-    """Whether a column holds figures, which are aligned right."""
-    return all(row[column][:1] in "+-.[0123456789" or row[column] == "reference" for row in table.rows)

@@ -8,21 +8,12 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from smartsearch.bench.data_format import (
-    DataFormat,
-    Log,
-    data_error,
-    load,
-    only,
-    plain,
-    question_text,
-    transcripts,
-    turn_ids,
-)
+from smartsearch.bench import data_format
+from smartsearch.bench.data_format import DataFormat, Log, load, only, plain, question_text
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.errors import InputError
 from smartsearch.types import Corpus
@@ -33,7 +24,7 @@ _CHATS = ("chat_trunecated.json", "chat.json")
 _ANSWERS = ("answer", "ideal_answer", "ideal_response", "ideal_summary", "expected_compliance")
 
 
-def _detect(path: Path) -> bool:
+def _detect(path: Path, _: Mapping[str, Any]) -> bool:
     return path.is_dir() and any(_asked(folder).is_file() for folder in _folders(path))
 
 
@@ -61,7 +52,7 @@ def _files(path: Path) -> list[Path]:
 def _read(path: Path, log: Log) -> Iterator[Group]:
     """One group a chat, called by its folder; question ids are `chat/type/place in its list`."""
     if not path.is_dir():
-        raise data_error(f"{path} is a file; BEAM is a folder of chats")
+        raise data_format.data_error(f"{path} is a file; BEAM is a folder of chats")
     for folder in _folders(path):
         name = folder.resolve().name
         chat = _chat(folder)
@@ -70,7 +61,7 @@ def _read(path: Path, log: Log) -> Iterator[Group]:
             if chat is None or not isinstance(by_type, dict):
                 log.drop("unreadable", f"{_asked(folder)}: not an object with a list for each type")
                 continue
-            corpus = Corpus(transcripts([chat], "beam", log))
+            corpus = Corpus(data_format.transcripts([chat], "beam", log))
         except InputError as error:
             log.drop("unreadable", f"{name}: {error.message}")
             continue
@@ -78,7 +69,7 @@ def _read(path: Path, log: Log) -> Iterator[Group]:
 
 
 def _questions(name: str, corpus: Corpus, by_type: dict[str, Any], log: Log) -> Iterator[BenchQuestion]:
-    ids, sessions = turn_ids(corpus), session_numbers(corpus)
+    ids, sessions = data_format.turn_ids(corpus), session_numbers(corpus)
     for kind, value in by_type.items():
         records = _literal(value)
         if not isinstance(records, list):

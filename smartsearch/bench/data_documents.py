@@ -8,21 +8,18 @@ QuALITY (github.com/nyu-mll/quality) has a line for each `article` with `questio
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smartsearch.bench.data_format import DataFormat, Log, head, load, plain
+from smartsearch.bench.data_format import DataFormat, Log, load, plain
 from smartsearch.bench.types import BenchQuestion, Group
 from smartsearch.types import Corpus, Turn
 
 
-def _detect(path: Path) -> bool:
-    record = head(path) if path.is_file() else None
-    return isinstance(record, dict) and (
-        {"article", "questions"} <= record.keys() or {"context", "input", "answers"} <= record.keys()
-    )
+def _detect(_: Path, record: Mapping[str, Any]) -> bool:
+    return {"article", "questions"} <= record.keys() or {"context", "input", "answers"} <= record.keys()
 
 
 def _read(path: Path, log: Log) -> Iterator[Group]:
@@ -86,5 +83,4 @@ FORMAT = DataFormat(
     description="QuALITY's or LongBench's JSON lines: `article` and `questions`, or `context` and `input`",
     detect=_detect,
     read=_read,
-    files=lambda path: [path],
 )

@@ -24,7 +24,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import Any
 
-from smartsearch.bench.data_format import DataFormat, Log, head, load, only, plain, question_text, transcripts
+from smartsearch.bench.data_format import DataFormat, Log, load, only, plain, question_text, transcripts
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.errors import InputError
 from smartsearch.transcripts import to_iso
@@ -128,13 +128,6 @@ def _key(turn: Turn, path: str) -> Name:
 
 def _real(path: Path) -> str:
     return os.path.realpath(path)
-
-
-def _detect(path: Path) -> bool:
-    if path.is_dir():
-        return (path / QUESTIONS).is_file()
-    record = head(path)
-    return isinstance(record, dict) and "question" in record
 
 
 def _file(path: Path) -> Path:
@@ -306,7 +299,7 @@ def _files(path: Path) -> list[Path]:
 FORMAT = DataFormat(
     name="folder",
     description=f'your own: JSONL lines with "id", "question" and "gold", or a folder with {QUESTIONS}',
-    detect=_detect,
+    detect=lambda path, record: "question" in record or (path / QUESTIONS).is_file(),
     read=_read,
     files=_files,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,16 +35,16 @@ class Log:
 class DataFormat:
     """One way a dataset is published: how to recognise it, read it and name its files.
 
-    `detect` says whether a path is in the format and raises InputError for a file that is not JSON. `read`
-    yields one group at a time and logs what it leaves out. `files` are those the data is made of, for its
-    hash. `abstention` says how its abstention questions are handled, if it has any.
+    `detect` says whether a path is in the format; of a file it is given the first record, if an object.
+    `read` yields one group at a time and logs what it leaves out. `files` are those the data is made of, for
+    its hash. `abstention` says how its abstention questions are handled, if it has any.
     """
 
     name: str
     description: str
-    detect: Callable[[Path], bool]
+    detect: Callable[[Path, Mapping[str, Any]], bool]
     read: Callable[[Path, Log], Iterator[Group]]
-    files: Callable[[Path], list[Path]]
+    files: Callable[[Path], list[Path]] = lambda path: [path]
     abstention: str = ""
 
 

@@ -10,18 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from smartsearch.bench.data_format import (
-    DataFormat,
-    Log,
-    data_error,
-    head,
-    load,
-    only,
-    plain,
-    question_text,
-    transcripts,
-    turn_ids,
-)
+from smartsearch.bench import data_format
+from smartsearch.bench.data_format import DataFormat, Log, load, only, plain, question_text
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.transcripts import FormatError, Source
 from smartsearch.transcripts.decode import decode
@@ -33,18 +23,11 @@ ADVERSARIAL = 5
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 
-def _detect(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    sample = head(path)
-    return isinstance(sample, dict) and "qa" in sample and isinstance(sample.get("conversation"), dict)
-
-
 def _read(path: Path, log: Log) -> Iterator[Group]:
     """One group a sample; question ids are `sample/place in qa`."""
     samples = _samples(path)
     conversations: dict[str, list[Turn]] = {}
-    for turn in transcripts([path], "locomo", log):
+    for turn in data_format.transcripts([path], "locomo", log):
         conversations.setdefault(turn.conversation, []).append(turn)
     for name, sample in samples:
         turns = conversations.pop(name, None)
@@ -63,13 +46,13 @@ def _samples(path: Path) -> list[tuple[str, Any]]:
         source = Source(str(path), decode(load(path)).text)
         items = list(source.items())
     except FormatError as error:
-        raise data_error(f"{path}: {error}") from None
+        raise data_format.data_error(f"{path}: {error}") from None
     ids = (item.value.get("sample_id") if isinstance(item.value, dict) else None for item in items)
     return [(str(name or f"{source.stem}-{n}"), item.value) for n, (name, item) in enumerate(zip(ids, items))]
 
 
 def _questions(name: str, corpus: Corpus, asked: list[Any], log: Log) -> Iterator[BenchQuestion]:
-    ids, sessions = turn_ids(corpus), session_numbers(corpus)
+    ids, sessions = data_format.turn_ids(corpus), session_numbers(corpus)
     for number, record in enumerate(asked):
         identity, text = f"{name}/{number}", question_text(record)
         category = record.get("category") if isinstance(record, dict) else None
@@ -105,7 +88,6 @@ def _gold(identity: str, evidence: object, ids: dict[str, list[int]], log: Log) 
 FORMAT = DataFormat(
     name="locomo",
     description="LoCoMo JSON (locomo10.json): samples with `conversation` and `qa`",
-    detect=_detect,
+    detect=lambda _, sample: "qa" in sample and isinstance(sample.get("conversation"), dict),
     read=_read,
-    files=lambda path: [path],
 )

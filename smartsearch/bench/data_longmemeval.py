@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smartsearch.bench.data_format import DataFormat, Log, data_error, head, load, plain, question_text
+from smartsearch.bench.data_format import DataFormat, Log, data_error, load, plain, question_text
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.output.plain import counted
 from smartsearch.transcripts import to_iso
@@ -20,13 +20,6 @@ from smartsearch.transcripts.formats.datasets import FORMS
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Corpus, Turn
-
-
-def _detect(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    record = head(path)
-    return isinstance(record, dict) and "haystack_sessions" in record
 
 
 def _read(path: Path, log: Log) -> Iterator[Group]:
@@ -140,9 +133,8 @@ def _gold_sessions(
 FORMAT = DataFormat(
     name="longmemeval",
     description="LongMemEval JSON (S, M, oracle): questions with `haystack_sessions`",
-    detect=_detect,
+    detect=lambda _, record: "haystack_sessions" in record,
     read=_read,
-    files=lambda path: [path],
     abstention=(
         "ids ending in _abs; no gold, left out of recall as in the official evaluation, and counted in their"
         " own type for accuracy"

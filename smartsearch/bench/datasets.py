@@ -88,32 +88,30 @@ def _chosen(place: Path, name: str) -> DataFormat:
         raise data_error(f"no such file or folder: {place}", "the path of a dataset; none is downloaded")
     if name != "auto":
         return by_name[name]
+    record = None if place.is_dir() else head(place)
     for known in FORMATS:
-        if known.detect(place):
+        if known.detect(place, record if isinstance(record, dict) else {}):
             return known
     known_formats = "\n  ".join(f"{known.name}: {known.description}" for known in FORMATS)
-    raise data_error(f"{place} is no dataset known here: {_outline(place)}", f"known are\n  {known_formats}")
+    what = _outline(place, record)
+    raise data_error(f"{place} is no dataset known here: {what}", f"known are\n  {known_formats}")
 
 
-def _outline(place: Path) -> str:
+def _outline(place: Path, record: object) -> str:
     """A short description of what is at the path."""
     if place.is_dir():
         names = sorted(entry.name for entry in place.iterdir())
         more = ", ..." if len(names) > 6 else ""
         return f"a folder with {', '.join(names[:6])}{more}" if names else "an empty folder"
-    record = head(place)
     if isinstance(record, dict) and record:
         return f"JSON whose first record has {', '.join(str(key)[:40] for key in list(record)[:6])}"
     return "an empty list" if record is None else f"JSON whose first record is a {type(record).__name__}"
 
 
 def _no_question(path: str, chosen: DataFormat, log: Log) -> Exception:
-    message = "\n  ".join([f"{path}: no question could be read as {chosen.name}", *_reasons(log)])
+    reasons = [f"{reason}: {what}" for reason, listed in log.dropped.items() for what in listed[:3]]
+    message = "\n  ".join([f"{path}: no question could be read as {chosen.name}", *reasons])
     return data_error(message, f"{chosen.name} is {chosen.description}")
-
-
-def _reasons(log: Log) -> list[str]:
-    return [f"{reason}: {what}" for reason, listed in log.dropped.items() for what in listed[:3]]
 
 
 def _taken(groups: Iterator[Group], every: int) -> Iterator[Group]:

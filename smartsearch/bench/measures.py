@@ -64,7 +64,8 @@ def of_ranking(
     for depth in (*DEPTHS, SCREENS, TOP):
         values[f"turn@{depth}"] = float((ranks <= depth).sum())
     for level, numbers, wanted in (("chunk", chunks, gold.chunks), ("session", sessions, gold.sessions)):
-        best = _first_seen(numbers[order])
+        _, first = np.unique(numbers[order], return_index=True)
+        best = numbers[order][np.sort(first)]  # each once, in the order of appearance
         for depth in DEPTHS:
             values[f"{level}@{depth}"] = float(len(wanted.intersection(best[:depth].tolist())))
     return values
@@ -89,12 +90,6 @@ def curve(ranks: Floats, spent: Indices, budgets: Sequence[int]) -> dict[str, fl
     cost[:1] = 0.0  # the first turn is always kept, cut if need be
     gold = cost[ranks[np.isfinite(ranks)].astype(np.int64) - 1]
     return {str(words): float((gold <= words).sum()) for words in budgets}
-
-
-def _first_seen(numbers: Indices) -> Indices:
-    """Distinct numbers in order of first appearance."""
-    distinct, first = np.unique(numbers, return_index=True)
-    return distinct[np.argsort(first)]
 
 
 Table = Mapping[str, Floats]

@@ -142,14 +142,14 @@ def _compare(
         name, same_cut = row["name"], f"{own} {row['cut']}"
         kept[name] = same_cut if same_cut in tables and same_cut != name else reference.name
         row["against"] = {"reference": kept[name]}
-        if _ranking(row) != own:
-            before.setdefault(_ranking(row), name)
+        if ranking(name) != own:
+            before.setdefault(ranking(name), name)
     after = _differences(kept, "kept", tables, gold, resampling)
     first = _differences(dict.fromkeys(before.values(), reference.name), AT_TOP, tables, gold, resampling)
     for row in others:
         row["against"]["kept"] = after[row["name"]]
-        if _ranking(row) in before:
-            row["against"][AT_TOP] = first[before[_ranking(row)]]
+        if ranking(row["name"]) in before:
+            row["against"][AT_TOP] = first[before[ranking(row["name"])]]
 
 
 def _compared(outcome: Outcome, gold: Table, resampling: Resampling) -> dict[str, Any]:
@@ -196,10 +196,6 @@ def _memory(made: Sequence[Made]) -> dict[str, Any]:
         "bytes": int(np.median([one.bytes for one in made])),
         "sizes": {name: _mean(np.array([one.statistics[name] for one in made])) for name in sizes},
     }
-
-
-def _ranking(row: dict[str, Any]) -> str:
-    return f"{row['retrieval']} {row['rank']}".strip()
 
 
 def _differences(

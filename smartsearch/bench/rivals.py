@@ -70,7 +70,10 @@ def load(names: Sequence[str], *, llm: bool = False, config: Config | None = Non
     Raises UsageError for a name or file there is not and for two rivals called the same, InputError for a
     file without a rival, SmartsearchError (kind "package") where a package is missing.
     """
-    rivals = [_rival(name, llm, config or Config()) for name in dict.fromkeys(names)]
+    rivals = [
+        _own(name) if name.endswith(".py") else _registered(name, llm, config or Config())
+        for name in dict.fromkeys(names)
+    ]
     if llm and not any(systems.card(name.partition(":")[0]).llm for name in names if name in systems.SYSTEMS):
         raise UsageError("--llm: no rival asks a language model", hint="--rival xmemory,qrmem")
     seen: set[str] = set()
@@ -188,10 +191,6 @@ def _noted(notes: Path, of: str) -> Ingest | None:
     """The noted cost of a memory; None without a note, or with one of another memory."""
     held = json.loads(notes.read_text("utf-8")) if notes.exists() else {}
     return Ingest(held["seconds"], Spent(**held["spent"])) if held.get("of") == of else None
-
-
-def _rival(name: str, llm: bool, config: Config) -> Rival:
-    return _own(name) if name.endswith(".py") else _registered(name, llm, config)
 
 
 def _registered(name: str, llm: bool, base: Config) -> Rival:

@@ -21,6 +21,7 @@ from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
 from smartsearch.llm import Spent
 from smartsearch.rank.bm25 import content_lemmas
+from smartsearch.rank.static import WHOLE
 from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.systems.base import Asking, Card, System
@@ -184,7 +185,7 @@ def _one(
     outcome.abstention.append(question.abstention)
     turns, sessions = len(prepared.group.corpus.turns), prepared.group.sessions
     outcome.turns.append(turns)
-    outcome.without_dense += turns > ranked.dense_turns
+    outcome.without_dense += turns > WHOLE
     scored = ranked.begin(question)
     totals = {level: float(gold.total(level)) for level in LEVELS}
     outcome.add(("question",), totals | _agreement(scored, gold))
@@ -246,8 +247,12 @@ class _Rankings:
     def __init__(
         self, haystack: Haystacked, spec: Spec, scoring: Scoring, opened: Mapping[str, System]
     ) -> None:
-        self.config, self.dense_turns = scoring.config, scoring.dense_turns
-        self._haystack, self._scoring, self._store = haystack, scoring, scoring.store
+        self.config, self._haystack, self._scoring, self._store = (
+            scoring.config,
+            haystack,
+            scoring,
+            scoring.store,
+        )
         self._wanted = [need for need in grid.needs(spec.rows) if need[0].name]
         folder = scoring.store.path.parent
         self.rivals = {

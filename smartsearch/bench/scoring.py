@@ -32,7 +32,6 @@ from smartsearch.rank import bm25, meaning
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.meaning import dense_search
 from smartsearch.rank.scorer import Scorer
-from smartsearch.rank.static import WHOLE
 from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
@@ -225,11 +224,6 @@ class Scoring:
             self.store.put(kind, key, values)
             self.pairs += len(missing) if kind == "ce" else 0
         return values[over]
-
-    @property
-    def dense_turns(self) -> int:
-        """The most turns of a haystack that are searched by meaning."""
-        return WHOLE
 
     def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Indices:
         """The candidates of a retrieval, kept."""

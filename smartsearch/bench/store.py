@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import io
 import sqlite3
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def corpus_digest(corpus: Corpus, show: Shown = SHOWN) -> str:
     return digest(*spoken, "\0", *(text for some in texts for text in some), *read)
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """Arrays by kind and key in an SQLite file. Use as a context manager; what was put is there at once.
 
     Threads may share it.
@@ -65,12 +65,7 @@ class Store:
                 kind="store",
             ) from error
 
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._db.close()
 
     def get(self, kind: str, key: str) -> NDArray[np.generic] | None:
@@ -90,8 +85,3 @@ class Store:
         value = (kind, key, buffer.getvalue())
         with self._lock:
             self._db.execute("insert or replace into entries values (?, ?, ?)", value)
-
-    def count(self, kind: str) -> int:
-        """How many entries of a kind there are."""
-        row = self._db.execute("select count(*) from entries where kind = ?", (kind,)).fetchone()
-        return int(row[0])

@@ -7,23 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from smartsearch.bench import tables
 from smartsearch.bench.blocks import GOLD, HITS
 from smartsearch.bench.presets import REFERENCES
 from smartsearch.bench.presets import ranking as ranked
-from smartsearch.bench.tables import (
-    NONE,
-    Json,
-    Table,
-    interval,
-    micro,
-    number,
-    percent,
-    ranking,
-    share,
-    short,
-    signed,
-    star,
-)
+from smartsearch.bench.tables import Json, Table, micro, number, percent, ranking, share
 
 PAPERS = frozenset(ranked(row) for like, row in REFERENCES.items() if like)
 """Rankings of the paper: those of `--as`."""
@@ -51,9 +39,9 @@ def at_equal_words(result: Json, base: str, systems: Systems) -> Table:
     last = words[-1]
     lines = []
     for name, (one, row) in systems.items():
-        kept = (share(one["kept"][n]["micro"]) + star(one["against"][n]) for n in words)
+        kept = (share(one["kept"][n]["micro"]) + tables.star(one["against"][n]) for n in words)
         gap = one["against"][last]
-        differs = f"{signed(gap['difference'])} {interval(gap)}" if gap else NONE
+        differs = f"{tables.signed(gap['difference'])} {tables.interval(gap)}" if gap else tables.NONE
         memory = one["memory"] or {"fidelity": fidelity(result, name), "seconds": 0.0, "bytes": 0}
         lines.append(
             (
@@ -80,7 +68,10 @@ def evidence(systems: Systems) -> Table:
     for one, row in systems.values():
         found, memory = one["blocks"], one["memory"] or {"sizes": {}}
         shares = (percent(found.get(key)) for key in (*HITS, *GOLD, "covered"))
-        cost = (" / ".join(map(short, found["cover blocks"])), " / ".join(map(number, found["cover tokens"])))
+        cost = (
+            " / ".join(map(tables.short, found["cover blocks"])),
+            " / ".join(map(number, found["cover tokens"])),
+        )
         lines.append((named(row), *shares, *cost, percent(memory["sizes"].get("reassigned"))))
     head = ("system", "1 word", "2", "more", "1 gold", "2 gold", "more gold", "covered", "blocks", "tokens")
     caption = (
@@ -148,7 +139,7 @@ def _seconds(result: Json, name: str) -> str:
     """The median of a system's warm queries, or NONE."""
     timed = result.get("latency") or {"rivals": {}, "stages": {}, "ranking": ""}
     spent = {**timed["rivals"], timed["ranking"]: timed["stages"].get("total")}.get(name)
-    return number(spent["p50"] / 1000, 2) if spent else NONE
+    return number(spent["p50"] / 1000, 2) if spent else tables.NONE
 
 
 def asked(result: Json, name: str) -> tuple[str, str]:

@@ -126,12 +126,8 @@ def memory_endpoint(env: Mapping[str, str] | None = None, model: str = "") -> En
     own _MODEL, _KEY and _PRICE. Raises LLMError "llm_missing".
     """
     env = os.environ if env is None else env
-    own = "SMARTSEARCH_MEMORY"
-    return (
-        reader_endpoint(env, model, own)
-        if env.get(f"{own}_BASE_URL", "").strip()
-        else reader_endpoint(env, model)
-    )
+    own = env.get("SMARTSEARCH_MEMORY_BASE_URL", "").strip()
+    return reader_endpoint(env, model, "SMARTSEARCH_MEMORY" if own else "SMARTSEARCH_LLM")
 
 
 def _price(name: str, env: Mapping[str, str]) -> Price | None:

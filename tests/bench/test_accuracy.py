@@ -6,7 +6,18 @@ import re
 
 import pytest
 
-from smartsearch.bench.accuracy import JUDGE, READER, Item, Tally, Usage, cost, estimate, measure, read_label
+from smartsearch.bench.accuracy import (
+    JUDGE,
+    READER,
+    Item,
+    Tally,
+    Usage,
+    cost,
+    estimate,
+    measure,
+    read_label,
+    tally,
+)
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.errors import UsageError
 from smartsearch.llm import Client, Endpoint, Price, ReplyCache
@@ -84,7 +95,7 @@ def both(server, cache: ReplyCache | None = None) -> tuple[Client, Client]:
 
 def test_without_a_judge_answers_are_compared_by_their_words_alone(server):
     result = measure(ITEMS, client(server), None, "memos")
-    assert (result.overall, result.judge) == (Tally(unjudged=4), ())
+    assert (tally(result.answerable), result.judge) == (Tally(unjudged=4), ())
     assert (result.usage[READER].calls, result.usage[JUDGE]) == (4, Usage())
     assert result.record(None)["overall"]["overlap"]["f1"] > 0
     foretold = estimate(ITEMS, len, "memos", judge=False)
@@ -94,9 +105,11 @@ def test_without_a_judge_answers_are_compared_by_their_words_alone(server):
 def test_a_run_from_end_to_end(server):
     steps = []
     result = measure(ITEMS, *both(server), "memos", jobs=2, step=lambda: steps.append(1))
-    assert result.overall == Tally(correct=3, wrong=1)
-    assert result.overall.accuracy == 0.75
-    assert result.by_category == {"1 multi-hop": Tally(correct=1), "4 single-hop": Tally(correct=2, wrong=1)}
+    assert tally(result.answerable) == Tally(correct=3, wrong=1)
+    assert tally(result.answerable).accuracy == 0.75
+    parts = result.record(None)["by_category"].items()
+    told = {name: (part["correct"], part["wrong"], part["questions"]) for name, part in parts}
+    assert told == {"1 multi-hop": (1, 0, 1), "4 single-hop": (2, 1, 3)}
     assert [(o.id, o.verdict) for o in result.outcomes] == [
         *(("q-flute", True), ("q-tiles", True), ("q-dog", False), ("q-organ", True))
     ]
@@ -106,7 +119,7 @@ def test_a_run_from_end_to_end(server):
 
 
 @pytest.mark.parametrize(
-    ("text", "finish", "answer", "tally"),
+    ("text", "finish", "answer", "wanted"),
     [
         (
             "1. Ask: who. Final answer: not yet\n7. Decide: her.\n\n**Final answer:** Mara",
@@ -122,10 +135,10 @@ def test_a_run_from_end_to_end(server):
         ("steps\nFinal answer:", "stop", None, Tally(failed=1)),
     ],
 )
-def test_the_last_line_of_a_reply_is_the_answer_that_is_judged(server, text, finish, answer, tally):
+def test_the_last_line_of_a_reply_is_the_answer_that_is_judged(server, text, finish, answer, wanted):
     server.script = [says(text, finish=finish)]
     result = measure([item("flute")], *both(server), "evermemos")
-    assert result.overall == tally
+    assert tally(result.answerable) == wanted
     assert [part("answer", request) for request in server.requests[1:]] == [answer] * (answer is not None)
 
 
@@ -133,7 +146,7 @@ def test_an_unreadable_judge_is_asked_again(server, other):
     last = says('```json\n{"label": "correct"}\n```')
     other.script = [says("I think it is right."), says('{"label": "MAYBE"}'), last]
     result = measure(ITEMS[:1], client(server), client(other), "memos")
-    assert result.overall == Tally(correct=1)
+    assert tally(result.answerable) == Tally(correct=1)
     assert [len(request["messages"]) for request in other.requests] == [2, 4, 6]
     assert other.requests[1]["messages"][2] == {"role": "assistant", "content": "I think it is right."}
     assert result.usage[JUDGE].calls == 3
@@ -144,8 +157,8 @@ def test_a_judge_never_readable_leaves_the_question_unjudged(server, other, tmp_
     other.reply = lambda body: "Hard to say."
     result = measure(ITEMS[:2], client(server, cache), client(other, cache), "memos")
     assert len(other.requests) == 6
-    assert result.overall == Tally(unjudged=2)
-    assert result.overall.accuracy is None
+    assert tally(result.answerable) == Tally(unjudged=2)
+    assert tally(result.answerable).accuracy is None
     assert [o.verdict for o in result.outcomes] == [None, None]
 
 
@@ -154,7 +167,7 @@ def test_abstention_is_judged_by_another_rule(server):
     result = measure([item("boat", abstention=True)], *both(server), "memos", jobs=1)
     record = result.record(None)
     counted = [record[name]["questions"] for name in ("overall", "abstention", "with_abstention")]
-    assert (counted, result.by_category) == ([0, 1, 1], {})
+    assert (counted, record["by_category"]) == ([0, 1, 1], {})
     rule = server.requests[1]["messages"][0]["content"]
     assert "CORRECT if the answer says that the information is not there" in rule
     assert "abstention" not in measure(ITEMS[:1], *both(server), "memos").record(None)
@@ -164,8 +177,8 @@ def test_abstention_is_judged_by_another_rule(server):
 def test_one_failing_question_loses_no_other(server):
     server.script = [says(), says(), status(400, "context too long")]
     result = measure(ITEMS, *both(server), "memos", jobs=1)
-    assert result.overall == Tally(correct=2, wrong=1, failed=1)
-    assert result.overall.accuracy == pytest.approx(2 / 3)
+    assert tally(result.answerable) == Tally(correct=2, wrong=1, failed=1)
+    assert tally(result.answerable).accuracy == pytest.approx(2 / 3)
     failed = result.outcomes[1]
     assert (failed.id, failed.verdict, failed.error.kind) == ("q-tiles", None, "llm_request")
     assert "context too long" in str(failed.error)
@@ -188,11 +201,11 @@ def test_a_dead_endpoint_stops_the_run_and_keeps_what_was_answered(server, tmp_p
     assert result.stopped is not None
     assert result.stopped.kind == kind
     # Two are answered; then three fail, and two known from the cache in between are no sign of life.
-    assert result.overall == Tally(correct=4, failed=3)
+    assert tally(result.answerable) == Tally(correct=4, failed=3)
     assert len(taken) == 7
     server.script.clear()
     again = measure(ITEMS, *both(server, cache), "memos", jobs=1)
-    assert again.overall == Tally(correct=3, wrong=1)
+    assert tally(again.answerable) == Tally(correct=3, wrong=1)
     assert (again.usage[READER].new_calls, again.usage[JUDGE].new_calls) == (2, 2)
 
 

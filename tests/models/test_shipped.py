@@ -15,7 +15,7 @@ from smartsearch.models import loading, manifest, profiles
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.training.sample import SAMPLE
+from smartsearch.training.shipped import SAMPLE
 from smartsearch.transcripts import read
 from tests.conftest import FUZZ, search
 

@@ -10,8 +10,7 @@ import pytest
 import smartsearch.models
 from smartsearch.training.evaluate import rank_of_first
 from smartsearch.training.export import sample_scores
-from smartsearch.training.sample import SAMPLE
-from smartsearch.training.shipped import SCORERS, Scorer, load_config
+from smartsearch.training.shipped import SAMPLE, SCORERS, Scorer, load_config
 
 MODELS = Path(smartsearch.models.__file__).parent
 KNOWN_MISSES: dict[str, set[str]] = {"crossencoder": set(), "colbert": {"Why did Hugo quit his job?"}}
