@@ -9,7 +9,7 @@ the day are learnt from their hours, and a clock that falls back begins a day.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
@@ -21,7 +21,6 @@ from smartsearch.text.times import (
     calendar_day,
     clock,
     find_date,
-    learnt_halves,
     month_of,
     take_date,
     to_iso,
@@ -133,19 +132,16 @@ _TAKEN_OUT = re.compile(r"export|backup|saved|printed|generated|downloaded", re.
 
 @dataclass
 class Timeline:
-    """The times of a file's turns, asked for in file order; `day` is the one read last, "" where none is."""
+    """The times of a file's turns, asked for in file order; `day` is the one read last, "" where none is.
+
+    Where it `rolls` a clock that falls back has passed midnight.
+    """
 
     orders: Orders
     halves: dict[str, bool]
     day: str = ""
     rolls: bool = False
     _last: int = field(default=-1, repr=False)
-
-    @classmethod
-    def of(cls, stamps: Iterable[str], day: str = "", *, rolls: bool = False) -> Timeline:
-        """What all stamps of a file tell; where it `rolls` a clock that falls back has passed midnight."""
-        held = list(dict.fromkeys(stamps))
-        return cls(Orders.of(held), learnt_halves(held), day, rolls)
 
     def on(self, day: str) -> None:
         """A line of its own tells the day."""

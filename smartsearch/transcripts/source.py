@@ -15,7 +15,7 @@ from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 
 T = TypeVar("T")
-_NUMBER = re.compile(r"\s{0,80}(\d{1,6})(?:[.:)|]?\s+|$)")
+_NUMBER = re.compile(r"\s{0,80}(\d{1,6})(?:\s?[.:)|]?\s+|$)")
 _BOLD = re.compile(r"</?(?:b|strong)>", re.I)
 _NEARLY = 0.8
 """Share of lines with a number before them, where they are numbered, and of numbers that follow another."""
@@ -65,8 +65,8 @@ class Source:
 
     @cached_property
     def bare(self) -> list[str]:
-        """The lines without numbers before them, as an editor has them, and with stars for bold tags."""
-        lines = _unnumbered(self.lines)
+        """The lines without what begins all of them (blanks, `>`, numbers), and with stars for bold tags."""
+        lines = _unnumbered(_flush(self.lines))
         tagged = any(_BOLD.match(line) for line in lines[:500])
         return [_BOLD.sub("**", line) for line in lines] if tagged else lines
 
@@ -109,6 +109,12 @@ class Source:
     def head(self, count: int = 5) -> list[object]:
         """The values of the first few records: enough for a detector, and one bad record does not hide it."""
         return [item.value for item, _ in zip(self.items(), range(count), strict=False)]
+
+
+def _flush(lines: list[str]) -> list[str]:
+    """Lines without the blanks and marks of quotation that all of them begin with."""
+    depth = min((len(line) - len(line.lstrip(" \t>")) for line in lines if line.strip()), default=0)
+    return [line[depth:] for line in lines] if depth else lines
 
 
 def _unnumbered(lines: list[str]) -> list[str]:

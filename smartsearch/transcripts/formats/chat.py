@@ -49,7 +49,7 @@ _FEW = 6  # people who may speak once or twice each; more such names are labels
 _MANY = 20  # turns of questions and answers that are a talk's, not a page's
 _LOGGED = re.compile(
     r"(?:[-*#=]{1,4} |Session )(?:\w{1,20} ){0,3}?(?:opened|closed|changed|start|time|close|logging(?:"
-    r" at)?|began|ended):?\s{1,4}(?P<when>\S.{0,80})",
+    r" at)?|began|ended)(?: \([^()]{1,80}\))?:?\s{1,4}(?P<when>\S.{0,80})",
     re.I,
 )
 """What programs write between turns: a date that holds for those below it."""
@@ -130,12 +130,16 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
     labels = sum(1 for here in layout.found.values() if here.style == layout.style)
     if labels > 3 * len(named) or len(counts) > max(_FEW, HALF * len(named)):
         return True
-    if len(named) + sum(map(is_label, {here.name for here in layout.found.values()})) > 4 and not recurs:
+    texts = [layout.found[number].text for number in layout.opened]
+    if sum(not any(map(str.isalpha, text)) for text in texts if text) * 4 > 3 * len(named):
+        return True  # telephones, prices
+    others = sum(map(is_label, {here.name for here in layout.found.values()}))
+    if not recurs and (len(named) > 3 or len(named) + others > 4):
         return True  # `Title: ...`, `Author: ...`: every name once
     top = (layout.found.get(number) for number in range(layout.opened[0], layout.opened[0] + _FEW))
     if len({here.name for here in top if here and is_label(here.name)}) >= _FEW / 2:
         return True  # fields of a form, among which nobody speaks
-    values = [text for number in layout.opened if len((text := layout.found[number].text).split()) == 1]
+    values = [text for text in texts if len(text.split()) == 1]
     numbers = sum(any(map(str.isdigit, text)) for text in values)
     if len(values) * 4 >= 3 * len(named) and numbers * 3 >= len(named) > _FEW:
         return True
@@ -147,7 +151,7 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
 
 def _is_alone(counts: Counter[str]) -> bool:
     """Whether an assistant speaks and nobody else does twice."""
-    others = [count for name, count in counts.items() if not is_sure(name)]
+    others = [count for name, count in counts.items() if role(name) != "assistant" or not is_sure(name)]
     return len(others) < len(counts) and max(others, default=0) < 2
 
 

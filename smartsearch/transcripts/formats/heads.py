@@ -190,7 +190,7 @@ class _Part:
 @lru_cache(maxsize=4096)
 def _tidied(name: str) -> str:
     """A name without stars or quotes around it, and an account's id, an office or a receiver behind it."""
-    return _BEHIND_NAME.sub("", _ID.sub("", name.strip().strip('*_"').rstrip(" :"))) or name
+    return _BEHIND_NAME.sub("", _ID.sub("", name.strip().strip('*_"').rstrip(" :»|·•"))) or name
 
 
 def _leading(before: re.Pattern[str], line: str) -> int | None:
@@ -448,7 +448,7 @@ def _found(head: Head, lines: Sequence[str]) -> Found:
         names = known_names(opened, head)
         opened = {number: here for number, here in opened.items() if here.name in names}
         ends = {number: ends[number] for number in opened}
-    return Found(head, opened, ends)
+    return Found(head, without_verbs(opened), ends)
 
 
 def _is_name(name: str) -> bool:

@@ -322,13 +322,13 @@ def _content(value: Any, keys: Keys) -> tuple[str, Any]:
 def _when(value: Any, keys: Keys) -> Any:
     """When it was said; of a day and a time of day under two keys both, of a time and none the time."""
     found = unwrapped(text_at(value, keys.time)[1])
-    if len(keys.time) < 2:
+    told = time_of(found) if len(keys.time) > 1 else "T"
+    if "T" in told:
         return found
     others = [unwrapped(value[key]) for key in keys.time]
-    if isinstance(found, str) and (time_of(found) or clock(found)):
-        written = [one for one in others if isinstance(one, str)]
-        if clock(found):
-            return next((f"{day} {found}" for day in written if find_date(day)), found)
-        if "T" not in time_of(found):
-            return next((f"{found} {hour}" for hour in written if clock(hour)), found)
-    return found if time_of(found) else next(filter(time_of, others), found)  # `2 years ago`
+    written = [one for one in others if isinstance(one, str)]
+    if isinstance(found, str) and clock(found):
+        return next((f"{day} {found}" for day in written if find_date(day)), found)
+    if told:
+        return next((f"{found} {hour}" for hour in written if clock(hour)), found)
+    return next(filter(time_of, others), found)  # `2 years ago`

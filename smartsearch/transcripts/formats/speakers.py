@@ -51,17 +51,8 @@ _SURE = {
     "assistant": (
         *("assistant", "chatgpt", "gpt", "claude", "gemini", "copilot", "github copilot", "cursor", "codex"),
         *("claude code", "gemini cli", "chatgpt said", "claude said", "deepseek", "grok", "perplexity"),
-        *(
-            "ai assistant",
-            "virtual assistant",
-            "ai agent",
-            "assistant response",
-            "assistant answer",
-            "asistente",
-            "assistente",
-            "assistent",
-            "ассистент",
-        ),
+        *("ai assistant", "virtual assistant", "ai agent", "assistant response", "assistant answer"),
+        *("asistente", "assistente", "assistent", "ассистент"),
         "助手",
     ),
 }
@@ -410,7 +401,7 @@ _PARTICLES = frozenset(
             "zur",
             "af",
         ),
-        *("av", "of", "for", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
+        *("af", "av", "of", "for", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
     )
 )
 _DEGREE = re.compile(
