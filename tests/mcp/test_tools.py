@@ -95,6 +95,13 @@ def test_a_name_without_chats_yet_is_said_and_its_chats_are_found_when_they_come
     assert "notes" not in found
 
 
+def test_a_folder_that_is_gone_since_the_start_is_said(make: Make, chats: Path):
+    answers = make()
+    chats.rename(chats.with_name("away"))
+    reply = answers.search(SearchArguments(question=QUESTION)).record
+    assert (reply["hits"], reply["notes"]) == ([], [f"no such file or folder: {os.path.realpath(chats)}"])
+
+
 def test_paths_narrow_the_search(make: Make, chats: Path):
     assert {hit["place"].split("#")[0] for hit in search(make(), paths=("talk.json",))["hits"]} == {
         "talk.json"

@@ -48,8 +48,8 @@ class Roots:
     """The paths that are served, by their real paths, and the short names agents see for what is in them.
 
     Names are relative to the one root; where there are several they begin with the root's own name. `missing`
-    says which `@names` lead to nothing yet. Raises InputError `path_not_found` for any other path that is not
-    there, and `unknown_chats`.
+    says which `@names` lead to nothing yet and which paths have gone. Raises InputError `path_not_found` for
+    a path that is not there at the start, and `unknown_chats`.
     """
 
     paths: tuple[str, ...]
@@ -175,9 +175,9 @@ class Roots:
 
 
 def _there(path: str) -> list[str] | str:
-    """What a path or an `@name` stands for, or why that is nothing yet. Raises InputError `unknown_chats`."""
+    """What a path or an `@name` stands for, or why that is nothing. Raises InputError `unknown_chats`."""
     try:
-        return list(filter(os.path.exists, resolved([path])))
+        return list(filter(os.path.exists, resolved([path]))) or f"no such file or folder: {path}"
     except InputError as error:
         if error.kind != "path_not_found":
             raise
