@@ -254,6 +254,30 @@ def test_nobody_is_there_to_be_asked_so_the_plan_is_shown_and_nothing_written(ru
     assert "Codex" not in run("setup").out, "what is not here is not offered"
 
 
+def test_a_hook_of_a_users_own_that_runs_smartsearch_is_left_alone(run: Run, home: Path):
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    own = {"hooks": [{"type": "command", "command": "cd /srv && smartsearch serve notes; echo 'on"}]}
+    path.write_text(before := json.dumps({"hooks": {"SessionStart": [own]}}))
+    assert "not set up" in run("setup", "--agent", "claude-hook", "--remove", "--yes").out
+    assert run("setup", "--agent", "claude-hook", "--yes").code == 0
+    assert json.loads(path.read_text())["hooks"]["SessionStart"][1:] == [own]
+    assert run("setup", "--remove", "--yes").code == 0
+    assert path.read_text() == before
+
+
+def test_the_hook_goes_from_a_group_to_which_others_were_added(run: Run, home: Path):
+    path = home / ".claude" / "settings.json"
+    assert run("setup", "--agent", "claude-hook", "--yes").code == 0
+    held = json.loads(path.read_text())
+    (group,) = held["hooks"]["SessionStart"]
+    group["hooks"].append(THEIRS["hooks"][0])
+    path.write_text(json.dumps(held, indent=2))
+    assert "set up already" in run("setup", "--agent", "claude-hook", "--yes").out
+    assert run("setup", "--remove", "--yes").code == 0
+    assert json.loads(path.read_text()) == {"hooks": {"SessionStart": [{"hooks": THEIRS["hooks"]}]}}
+
+
 def test_no_agent_and_no_such_agent(run: Run, home: Path):
     ran = run("setup", "--yes")
     assert (ran.code, "no agent was found" in ran.err, "--agent NAME, of claude-code" in ran.err) == (

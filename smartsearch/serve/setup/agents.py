@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from smartsearch.runtime import xdg
-from smartsearch.serve.setup.edits import SERVER, Json, hooked
+from smartsearch.serve.setup.edits import BEHIND, SERVER, Json, hooked
 
 Shape = Callable[[str, Sequence[str]], Json]
 """An entry, of a command and its arguments."""
@@ -35,10 +35,6 @@ def _opencode(command: str, words: Sequence[str]) -> Json:
 def _goose(command: str, words: Sequence[str]) -> Json:
     said = {"name": SERVER, "description": "What was said in earlier sessions", "type": "stdio"}
     return {"enabled": True, **said, "cmd": command, "args": list(words), "envs": {}, "timeout": 300}
-
-
-BEHIND = " >/dev/null 2>&1 &"
-"""What has a shell start a command and go on at once."""
 
 
 def _hook(command: str, words: Sequence[str]) -> Json:

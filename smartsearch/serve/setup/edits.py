@@ -234,12 +234,20 @@ def _drop_yaml(text: str, top: str, whole: bool) -> Edit:
 # The hooks of Claude Code: ours is in the list of an event, and is read as if it had our name there.
 
 _EVENT = "SessionStart"
-_OURS = re.compile(r"smartsearch\S* serve ")
+BEHIND = " >/dev/null 2>&1 &"
+"""What has a shell start a command and go on at once."""
+_OURS = re.compile(rf"[^;&|]*smartsearch[^\s;&|]* serve [^;&|]*{re.escape(BEHIND)}")
 
 
-def _ours(groups: Sequence[Any]) -> int:
-    """Which of an event's groups is ours: it holds our command alone; NEW where none is."""
-    return next((n for n, group in enumerate(groups) if _OURS.search(hooked(group))), NEW)
+def _ours(groups: Sequence[Any]) -> tuple[Any, ...]:
+    """Where ours is in an event's groups: a group, or a hook of one that holds others too; else ()."""
+    for n, group in enumerate(groups):
+        held = group.get("hooks") if isinstance(group, dict) else None
+        hooks = held if isinstance(held, list) else []
+        for m, hook in enumerate(hooks):
+            if _OURS.fullmatch(hooked({"hooks": [hook]})):
+                return (n,) if len(hooks) == 1 else (n, "hooks", m)
+    return ()
 
 
 def hooked(group: Any) -> str:
@@ -254,8 +262,11 @@ def _read_hooks(text: str) -> Any:
     value = _read_json(text)
     match value:
         case {"hooks": {"SessionStart": list(groups)} as hooks}:
-            if (at := _ours(groups)) != NEW:
-                hooks[SERVER] = groups.pop(at)
+            match _ours(groups):
+                case (n,):
+                    hooks[SERVER] = groups.pop(n)
+                case (n, _, m):
+                    hooks[SERVER] = {"hooks": [groups[n]["hooks"].pop(m)]}
             if not groups:
                 del hooks[_EVENT]
         case {"hooks": {"SessionStart": _}}:
@@ -265,8 +276,9 @@ def _read_hooks(text: str) -> Any:
 
 def _drop_hook(text: str, top: str, whole: bool) -> Edit:
     groups = _read_json(text)[top][_EVENT]
-    path = (top,) if whole else (top, _EVENT) if len(groups) == 1 else (top, _EVENT, _ours(groups))
-    return _drop_json(text, path)
+    ours = _ours(groups)
+    alone = len(groups) == len(ours) == 1
+    return _drop_json(text, (top,) if whole else (top, _EVENT) if alone else (top, _EVENT, *ours))
 
 
 WRITERS = {

@@ -52,7 +52,8 @@ def planned(agent: Agent, wanted: Wanted) -> Step:
         return _planned(Step(agent, path), _text(path) or "", wanted)
     except (ValueError, RecursionError, OSError) as error:
         why = shorten(str(error), 100, placeholder=" ...") or type(error).__name__
-        return Step(agent, path, f"left alone, not read as {agent.writer.upper()}: {why}", fault=True)
+        kind = agent.writer.split()[0].upper()
+        return Step(agent, path, f"left alone, not read as {kind}: {why}", fault=True)
 
 
 def _planned(step: Step, now: str, wanted: Wanted) -> Step:
