@@ -131,7 +131,7 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
     if labels > 3 * len(named) or len(counts) > max(_FEW, HALF * len(named)):
         return True
     texts = [layout.found[number].text for number in layout.opened]
-    if sum(not any(map(str.isalpha, text)) for text in texts if text) * 4 > 3 * len(named):
+    if not recurs and sum(not any(map(str.isalpha, text)) for text in texts if text) * 4 > 3 * len(named):
         return True  # telephones, prices
     others = sum(map(is_label, {here.name for here in layout.found.values()}))
     if not recurs and (len(named) > 3 or len(named) + others > 4):
