@@ -16,7 +16,7 @@ from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 
 T = TypeVar("T")
 _NUMBER = re.compile(r"\s{0,80}(\d{1,6})(?:\s?[.:)|]?\s+|$)")
-_BOLD = re.compile(r"</?(?:b|strong)>", re.I)
+_BOLD = re.compile(r"^<(b|strong)>([^<>]{1,80})</\1>", re.I)
 _NEARLY = 0.8
 """Share of lines with a number before them, where they are numbered, and of numbers that follow another."""
 
@@ -65,10 +65,12 @@ class Source:
 
     @cached_property
     def bare(self) -> list[str]:
-        """The lines without what begins all of them (blanks, `>`, numbers), and with stars for bold tags."""
+        """The lines without what begins all of them: blanks, `>`, numbers; bold tags there are stars."""
         lines = _unnumbered(_flush(self.lines))
-        tagged = any(_BOLD.match(line) for line in lines[:500])
-        return [_BOLD.sub("**", line) for line in lines] if tagged else lines
+        tagged = sum(bool(_BOLD.match(line)) for line in lines[:500])
+        if tagged < max(2, sum(1 for line in lines[:500] if line.strip()) / 10):
+            return lines
+        return [_BOLD.sub(r"**\2**", line) for line in lines]
 
     @property
     def is_xml(self) -> bool:
@@ -118,14 +120,22 @@ def _flush(lines: list[str]) -> list[str]:
 
 
 def _unnumbered(lines: list[str]) -> list[str]:
-    """Lines without the numbers before them, where nearly all have one and these count up."""
+    """Lines without the numbers before them, where nearly all have one and these count up.
+
+    A number out of the row is what was said: `30 people`.
+    """
     first = next((line for line in lines if line.strip()), "")
     if not _NUMBER.match(first):
         return lines
-    found = [_NUMBER.match(line) for line in lines]
-    counted = [int(number[1]) for number in found if number]
+    found = [(at, number) for at, line in enumerate(lines) if (number := _NUMBER.match(line))]
+    counted = [int(number[1]) for _, number in found]
     rising = sum(later == one + 1 for one, later in pairwise(counted))
     written = sum(1 for line in lines if line.strip())
     if len(counted) < max(3, _NEARLY * written) or rising < _NEARLY * (len(counted) - 1):
         return lines
-    return [line[at.end() :] if at else line for at, line in zip(found, lines, strict=True)]
+    bare = list(lines)
+    around = zip([counted[0] - 1, *counted], counted, [*counted[1:], 0], strict=False)
+    for (at, number), (before, one, after) in zip(found, around, strict=True):
+        if one - 1 == before or one + 1 == after or before < one < after:
+            bare[at] = lines[at][number.end() :]
+    return bare
