@@ -15,6 +15,10 @@ from smartsearch.transcripts.source import Source
 SUFFIXES = (".csv", ".tsv")
 _ROW = re.compile(r"\s{0,3}\|.*\|\s*$")
 _RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
+_BESIDE = re.compile(rf"#{{1,6}} |{_ROW.pattern}")
+"""What no table loses: its rows, and headings."""
+_MOST = 0.8
+"""Share of a file's lines that are rows of its one table."""
 _BAR = re.compile(r"(?<!\\)\|")
 _LOOKED_AT = 40
 """Lines in which a table of Markdown begins."""
@@ -49,6 +53,10 @@ def records(source: Source) -> Iterator[Item | FormatError]:
         for number, written in enumerate(source.lines[ruled + 1 :], ruled + 2):
             if _ROW.match(written):
                 yield Item(dict(zip(head, _cells(written), strict=False)), number)
+        beside = [n for n, line in enumerate(source.lines, 1) if line.strip() and not _BESIDE.match(line)]
+        if beside:
+            said = f"lines beside the table left out: {len(beside)}, the first at line {beside[0]}"
+            yield FormatError(said, kind="notice")
         return
     reader = csv.reader(StringIO("\n".join(source.lines).lstrip("\ufeff"), newline=""), **_dialect(source))
     names: list[str] | None = None
@@ -70,12 +78,13 @@ def records(source: Source) -> Iterator[Item | FormatError]:
 
 
 def _ruled(source: Source) -> int | None:
-    """The line (0-based) of the rule below a Markdown table's first row, where that is most of a file."""
-    for number, line in enumerate(source.lines[:_LOOKED_AT]):
-        if "|" in line and number and _RULE.fullmatch(line.strip()):
-            rows = sum(bool(_ROW.match(row)) for row in source.lines)
-            return number if 2 * rows > sum(1 for row in source.lines if row.strip()) else None
-    return None
+    """The line (0-based) of the rule below a Markdown table's first row, if one table is most of a file."""
+    if not any("|" in line for line in source.lines[:_LOOKED_AT]):
+        return None
+    ruled = [n for n, line in enumerate(source.lines) if "|" in line and _RULE.fullmatch(line.strip())]
+    rows = sum(bool(_ROW.match(row)) for row in source.lines)
+    most = rows >= _MOST * sum(1 for row in source.lines if row.strip())
+    return ruled[0] if most and len(ruled) == 1 and 0 < ruled[0] < _LOOKED_AT else None
 
 
 def _cells(row: str) -> list[str]:
