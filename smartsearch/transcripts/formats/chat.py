@@ -137,8 +137,9 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
     if not recurs and (len(named) > 3 or len(named) + others > 4):
         return True  # `Title: ...`, `Author: ...`: every name once
     top = (layout.found.get(number) for number in range(layout.opened[0], layout.opened[0] + _FEW))
-    if len({here.name for here in top if here and is_label(here.name)}) >= _FEW / 2:
-        return True  # fields of a form, among which nobody speaks
+    fields = {here.name for here in top if here and is_label(here.name)}
+    if len(fields) >= _FEW / 2 and 4 * counts[named[0]] < len(named):
+        return True  # fields of a form, among which nobody speaks; not a list in what the first speaker says
     values = [text for text in texts if len(text.split()) == 1]
     numbers = sum(any(map(str.isdigit, text)) for text in values)
     if len(values) * 4 >= 3 * len(named) and numbers * 3 >= len(named) > _FEW:
