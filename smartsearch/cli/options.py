@@ -182,9 +182,10 @@ class Settings:
         given = dict(self.said)
         rare = assigned(given.pop("set", None) or ())
         like = given.pop("like", None) or ""
-        for name in ("rank", "compress"):
-            if given.get(name) is not None:
-                given[name] = coerced(name, given[name])
+        if given.get("rank") is not None:  # an empty one, and none beside another, are mistakes here
+            given["rank"] = () if given["rank"] == "none" else tuple(given["rank"].split(","))
+        if given.get("compress") is not None:
+            given["compress"] = coerced("compress", given["compress"])
         for name in COUNTS:
             if given.get(name) is not None:
                 given[name] = _count_or_all(name, given[name])

@@ -81,8 +81,18 @@ def elements(html: str) -> list[Element]:
 
 def inside(html: str, word: str) -> str:
     """The HTML in the first element with `word` in its `class`, to the end where it does not end; or ""."""
-    found = next((one for one in elements(html) if word in one.classes), None)
-    return html[found.start : found.end] if found else ""
+    held, start, depth = "", 0, 0
+    for tag in _TAG.finditer(html):
+        name = (tag["name"] or "").lower()
+        if held:
+            depth += (-1 if tag["end"] else 1) if name == held else 0
+            if not depth:
+                return html[start : tag.start()]
+        elif name and not tag["end"] and word in tag[0] and word in Element(name, tag[0], 0, 0).classes:
+            if name in _VOID:
+                return ""
+            held, start, depth = name, tag.end(), 1
+    return html[start:] if held else ""
 
 
 def unescaped(text: str) -> str:

@@ -236,7 +236,6 @@ def _drop_yaml(text: str, top: str, whole: bool) -> Edit:
 _EVENT = "SessionStart"
 BEHIND = " >/dev/null 2>&1 &"
 """What has a shell start a command and go on at once."""
-_OURS = re.compile(rf"[^;&|]*smartsearch[^\s;&|]* serve [^;&|]*{re.escape(BEHIND)}")
 
 
 def _ours(groups: Sequence[Any]) -> tuple[Any, ...]:
@@ -245,9 +244,21 @@ def _ours(groups: Sequence[Any]) -> tuple[Any, ...]:
         held = group.get("hooks") if isinstance(group, dict) else None
         hooks = held if isinstance(held, list) else []
         for m, hook in enumerate(hooks):
-            if _OURS.fullmatch(hooked({"hooks": [hook]})):
+            if _is_ours(hooked({"hooks": [hook]})):
                 return (n,) if len(hooks) == 1 else (n, "hooks", m)
     return ()
+
+
+def _is_ours(command: str) -> bool:
+    """Whether it is one command, which serves behind the shell."""
+    alone = command.removesuffix(BEHIND)
+    program, serves, _ = alone.partition(" serve ")
+    return (
+        alone != command
+        and bool(serves)
+        and "smartsearch" in program.split(" ")[-1]
+        and not set(";&|") & set(alone)
+    )
 
 
 def hooked(group: Any) -> str:

@@ -13,10 +13,8 @@ from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
 SUFFIXES = (".csv", ".tsv")
-_ROW = re.compile(r"\s{0,3}\|.*\|\s*$")
 _RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")
-_BESIDE = re.compile(rf"#{{1,6}} |{_ROW.pattern}")
-"""What no table loses: its rows, and headings."""
+_HEADING = re.compile(r"#{1,6} ")
 _MOST = 0.8
 """Share of a file's lines that are rows of its one table."""
 _BAR = re.compile(r"(?<!\\)\|")
@@ -51,9 +49,10 @@ def records(source: Source) -> Iterator[Item | FormatError]:
     if (ruled := _ruled(source)) is not None:
         head = _cells(source.lines[ruled - 1])
         for number, written in enumerate(source.lines[ruled + 1 :], ruled + 2):
-            if _ROW.match(written):
+            if _is_row(written):
                 yield Item(dict(zip(head, _cells(written), strict=False)), number)
-        beside = [n for n, line in enumerate(source.lines, 1) if line.strip() and not _BESIDE.match(line)]
+        beside = [n for n, line in enumerate(source.lines, 1) if line.strip() and not _is_row(line)]
+        beside = [n for n in beside if not _HEADING.match(source.lines[n - 1])]
         if beside:
             said = f"lines beside the table left out: {len(beside)}, the first at line {beside[0]}"
             yield FormatError(said, kind="notice")
@@ -82,9 +81,15 @@ def _ruled(source: Source) -> int | None:
     if not any("|" in line for line in source.lines[:_LOOKED_AT]):
         return None
     ruled = [n for n, line in enumerate(source.lines) if "|" in line and _RULE.fullmatch(line.strip())]
-    rows = sum(bool(_ROW.match(row)) for row in source.lines)
+    rows = sum(map(_is_row, source.lines))
     most = rows >= _MOST * sum(1 for row in source.lines if row.strip())
     return ruled[0] if most and len(ruled) == 1 and 0 < ruled[0] < _LOOKED_AT else None
+
+
+def _is_row(line: str) -> bool:
+    """Whether it stands between bars, as a row of a table of Markdown does."""
+    row = line.strip()
+    return len(row) > 1 and row[0] == row[-1] == "|" and "|" in line[:4]
 
 
 def _cells(row: str) -> list[str]:

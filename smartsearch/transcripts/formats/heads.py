@@ -42,7 +42,7 @@ _PREAMBLE = 80  # lines of title, summary and names before the first turn
 _FEW = 6
 """Turns of a short file, whose speakers may speak once, and lines that may stand above them."""
 _ID = re.compile(r"\s?[\[(<](?:[A-Z0-9]{5,24}|\d{4}|[^\s<>()\[\]]{1,64}@[^\s<>()\[\]]{1,100})[\])>]$")
-_BEHIND_NAME = re.compile(r"(?: -- .*| \((?:to|an|à|a|para) .*\))$")
+_RECEIVER = re.compile(r" \((?:to|an|à|a|para) (?:[^()]|\([^()]*\))*\)$")
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\n)")
@@ -190,7 +190,8 @@ class _Part:
 @lru_cache(maxsize=4096)
 def _tidied(name: str) -> str:
     """A name without stars or quotes around it, and an account's id, an office or a receiver behind it."""
-    return _BEHIND_NAME.sub("", _ID.sub("", name.strip().strip('*_"').rstrip(" :»|·•"))) or name
+    alone = _ID.sub("", name.strip().strip('*_"').rstrip(" :»|·•")).partition(" -- ")[0]
+    return _RECEIVER.sub("", alone) or name
 
 
 def _leading(before: re.Pattern[str], line: str) -> int | None:
