@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from smartsearch.config import Config
 from smartsearch.rank.fusion import Ranking
-from smartsearch.rank.text import asks
+from smartsearch.rank.text import puts
 from smartsearch.retrieve.grep import folded, looked_for, pattern
 from smartsearch.retrieve.hops import Evidence
 from smartsearch.text.literals import CODE, NUMBER, PHRASE, digits, whole
@@ -77,11 +77,11 @@ def with_replies(ranking: Ranking, corpus: Corpus) -> Ranking:
 
 def reply_to(index: int, corpus: Corpus) -> int:
     """The turn that answers the question of turn `index` shortly, or -1."""
-    after = corpus.following(index) if asks(corpus.turns[index]) else -1
+    after = corpus.following(index) if puts(corpus.turns[index]) else -1
     if after < 0:
         return -1
     reply = corpus.turns[after]
-    return after if len(reply.text.split()) <= SHORT and not asks(reply) else -1
+    return after if len(reply.text.split()) <= SHORT and not puts(reply) else -1
 
 
 def answer_to(index: int, corpus: Corpus) -> int:
@@ -90,7 +90,7 @@ def answer_to(index: int, corpus: Corpus) -> int:
     It is what somebody else says next, if that is no question; turns without a word are passed over.
     """
     turn, after = corpus.turns[index], index
-    if not asks(turn) or len(turn.text.split()) > QUESTION:
+    if not puts(turn) or len(turn.text.split()) > QUESTION:
         return -1
     for _ in range(WITHIN):
         after = corpus.following(after)
@@ -98,7 +98,7 @@ def answer_to(index: int, corpus: Corpus) -> int:
             return -1
         said = corpus.turns[after]
         if (said.speaker != turn.speaker or not said.speaker) and any(c.isalnum() for c in said.said):
-            return -1 if asks(said) else after
+            return -1 if puts(said) else after
     return -1
 
 

@@ -27,6 +27,19 @@ MONTHS = (
 
 
 _ASKS = re.compile(r"\?[^\w?]*$")
+_OF_ASKING = r"(?:what|which|who|whose|where|when|why|how)"
+_IS = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
+_NO_SUBJECT = r"(?!(?:i|you|he|she|it|we|they|the|an?|my|your|his|her|our|their|this|that|there|people)\b)"
+_SOMEBODY = r"(?:i|you|he|she|we|they|any(?:one|body)|some(?:one|body))"
+_BEGINS = re.compile(
+    r"(?:(?:hey|hi|hello|ok|okay|so|and|but|btw|also|wait|um|oh)\b[ ,:]*|@?\w+[,:] )?"
+    rf"(?:{_OF_ASKING}['\u2019]?(?:s|re|ll)\b"
+    rf"|(?!which {_IS}\b){_OF_ASKING}(?: {_NO_SUBJECT}\w+){{0,3}}? {_IS}\b"
+    rf"|{_IS} {_SOMEBODY}\b|(?:is|are|does|can|will|should) (?:it|there|the|that|this|my|your|our)\b)",
+    re.IGNORECASE,
+)
+FEW_WORDS = 14
+"""The most words of a turn that asks without a question mark."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +84,13 @@ def body(turn: Turn) -> str:
 def asks(turn: Turn) -> bool:
     """Whether it ends with a question mark."""
     return _ASKS.search(turn.text) is not None
+
+
+def puts(turn: Turn) -> bool:
+    """Whether it asks: it ends with a question mark, or is short and begins as a question in English does."""
+    said = turn.text.strip()
+    short = len(said.split()) <= FEW_WORDS and not said.endswith((".", "!"))
+    return asks(turn) or (short and _BEGINS.match(said) is not None)
 
 
 def context_of(turn: Turn, before: Sequence[Turn]) -> str:

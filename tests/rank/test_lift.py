@@ -103,6 +103,8 @@ def test_other_turns_stay_where_they_are(turns):
     ("turns", "answer"),
     [
         (["A: Where is it?", "B: In the shed"], 1),
+        (["A: does she do house calls", "B: wednesdays"], 1),
+        (["A: Where is it?", "B: where did you see it last", "A: here"], -1),
         (["A: Where is it?", "B: ", "A: hello", "B: In the shed, " + "far " * 200], 3),
         (["A: Where is it?", "B: Where is what?", "A: The key"], -1),
         (["A: It is here", "B: Good"], -1),

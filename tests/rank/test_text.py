@@ -13,6 +13,7 @@ from smartsearch.rank.text import (
     SHOWN,
     Shown,
     asks,
+    puts,
     scored_text,
     scored_texts,
     spoken_date,
@@ -87,3 +88,18 @@ def test_context_never_comes_from_another_session_or_file():
 )
 def test_a_question_ends_with_its_mark(text, question):
     assert asks(Turn(text)) == question
+
+
+@pytest.mark.parametrize(
+    ("text", "put"),
+    [
+        *(("Where is it?", True), ("does she do house calls", True), ("who's driving", True)),
+        *(("hey, which van do we take", True), ("so when are we leaving", True), ("what a day", False)),
+        *(("how much was the repair", True), ("Jorg, is the key there", True), ("can you bring it", True)),
+        *(("when I was there it was cold", False), ("which is what they said", False), ("", False)),
+        *(("did it yesterday", False), ("how lovely is that!", False), ("was the best day ever", False)),
+        ("where did we put the " + "very " * 10 + "old key", False),
+    ],
+)
+def test_a_short_turn_that_begins_as_a_question_asks_without_its_mark(text, put):
+    assert puts(Turn(text)) is put

@@ -16,7 +16,7 @@ from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.html import is_html
 from smartsearch.transcripts.source import Source
 
-_ID = re.compile(r"[A-Z][A-Z0-9]{5,}")
+_ID = re.compile(r"[A-Z][A-Z0-9]{2,}")
 _SLACKS = (
     *("users.json", "org_users.json", "channels.json", "groups.json", "dms.json", "mpims.json"),
     *("integration_logs.json", "canvases.json", "lists.json", "content_flags.json"),
