@@ -42,6 +42,9 @@ VERB, AROUND = "VERB", '?"“”„«» '
 _MESSAGE = r"(?:messages?|texts?|(?:e-?)?mails?|posts?|notes?|repl(?:y|ies))"
 _NEWEST = re.compile(rf"\b(?:latest|newest|most recent|last)(?: \w+)? {_MESSAGE}\b")
 _OLDEST = re.compile(rf"\b(?:earliest|oldest|first)(?: \w+)? {_MESSAGE}\b")
+_MEDIA = r"(?:media|image|photo|picture|video|gif|audio|sticker|voice message|file|document|attachment)"
+_MARKS = re.compile(rf"(?:\[{_MEDIA}\]\s*)*", re.IGNORECASE)
+_SHOWN = re.compile(rf"\b{_MEDIA}s?\b")
 _ABOUT = re.compile(rf"latest|newest|recent|most|last|earliest|oldest|first|{_MESSAGE}")
 
 
@@ -49,16 +52,21 @@ def lift(ranking: Ranking, query: Query, evidence: Evidence, corpus: Corpus, con
     """`ranking` with the turns of preferred speakers moved up, before that, with `config.lift`, replies, what
     holds what was typed, and somebody's last or first message; turns that say nothing come last."""
     if config.typed and config.lift:
-        ranking = wordless_last(ranking, corpus)
+        ranking = wordless_last(ranking, query, corpus)
         ranking = with_replies(ranking, corpus)
         ranking = typed_first(ranking, query, corpus, evidence.counts, evidence.mended)
         ranking = by_time(ranking, query, corpus)
     return promoted(ranking, corpus.turns, config.speaker, config.speaker_rank)
 
 
-def wordless_last(ranking: Ranking, corpus: Corpus) -> Ranking:
-    """`ranking` with the turns that say nothing behind all others: scorers saw the turns before them."""
-    silent = [not corpus.turns[c.index].said.strip() for c in ranking.candidates]
+def wordless_last(ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+    """`ranking` with the turns that say nothing behind all others: scorers saw the turns before them.
+
+    A mark of an image or a file that was left out says nothing, unless the question asks for such.
+    """
+    marks = _SHOWN.search(fold(query.text)) is None
+    said = [corpus.turns[c.index].said.strip() for c in ranking.candidates]
+    silent = [bool(_MARKS.fullmatch(text)) if marks else not text for text in said]
     return ranking.reordered(sorted(range(len(silent)), key=silent.__getitem__)) if any(silent) else ranking
 
 

@@ -65,11 +65,22 @@ def test_preferred_speakers_move_up_in_any_case(lift):
     assert order(Query("Did they ever manage to sell the boat?", (BOAT,)), config)[0] == 2
 
 
-def test_a_turn_that_says_nothing_comes_last():
-    turns = (Turn("Is the boat sold?"), Turn(" "), Turn("", caption="a boat"), Turn("Yes"))
-    ranking = Ranking(tuple(Candidate(i, (), 0.0, 1) for i in (1, 2, 3, 0)), (Scores(),) * 4, {})
-    assert [c.index for c in wordless_last(ranking, Corpus(turns)).candidates] == [2, 3, 0, 1]
-    assert wordless_last(ranking, Corpus((Turn("x"),) * 4)) is ranking
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [("Is the boat sold?", [2, 3, 0, 1, 4]), ("Who sent a sticker of the boat?", [2, 4, 3, 0, 1])],
+)
+def test_a_turn_that_says_nothing_comes_last(question, order):
+    turns = (
+        Turn("Is the boat sold?"),
+        Turn(" "),
+        Turn("", caption="a boat"),
+        Turn("Yes"),
+        Turn("", caption="[sticker]"),
+    )
+    query = Query(question, ())
+    ranking = Ranking(tuple(Candidate(i, (), 0.0, 1) for i in (1, 2, 4, 3, 0)), (Scores(),) * 5, {})
+    assert [c.index for c in wordless_last(ranking, query, Corpus(turns)).candidates] == order
+    assert wordless_last(ranking, query, Corpus((Turn("x"),) * 5)) is ranking
 
 
 ASKED, SAID = Turn("How much is that a year?", "Ann"), Turn("Forty four thousand", "Ben")
