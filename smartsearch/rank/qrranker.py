@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import transformers
 from numpy.typing import NDArray
 
 from smartsearch.errors import ModelError
@@ -48,7 +47,7 @@ class Reader:
         self.precision = precision() if dtype == "auto" else dtype
         with enough_memory(name):
             kind = getattr(torch, self.precision)
-            self.tokenizer, self.network = loaded(model, transformers.AutoModel, kind)
+            self.tokenizer, self.network = loaded(model, "AutoModel", kind)
             self.network.to("cuda" if torch.cuda.is_available() else "cpu")
         if not self.tokenizer.is_fast:
             said = "has a tokenizer that does not tell where its tokens stand"

@@ -60,7 +60,7 @@ def run(hub: Hub, tmp_path: Path, *arguments: str) -> subprocess.CompletedProces
 @pytest.mark.torch
 def test_a_ranker_is_pulled_by_its_id_and_only_once(hub: Hub, tmp_path: Path):
     ran = run(hub, tmp_path, "models", "pull", "acme/ranker", "--json")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     sha = hub_server.commit("main")
     assert f"acme/ranker at {sha}: 2 files, 2.5 MB" in ran.stderr
     (model,) = json.loads(ran.stdout)["models"]
@@ -186,9 +186,9 @@ def test_the_papers_models_are_pulled_by_one_command_and_asked_by_another(hub: H
     asked = ("query", "--as", "paper", "dog", str(chat), "--json", "--no-cache")
     assert "smartsearch models pull paper" in run(hub, tmp_path, *asked).stdout
     ran = run(hub, tmp_path, "models", "pull", "paper")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     ran = run(hub, tmp_path, *asked)
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     answer = json.loads(ran.stdout)
     used = {model["role"]: (model["id"], model["revision"]) for model in answer["models"]}
     assert {role: (paper[role].name, paper[role].revision) for role in made}.items() <= used.items()
@@ -199,7 +199,7 @@ def test_the_papers_models_are_pulled_by_one_command_and_asked_by_another(hub: H
 @pytest.mark.torch
 def test_a_language_model_is_pulled_for_qrranker(hub: Hub, tmp_path: Path):
     ran = run(hub, tmp_path, "qrranker", "pull", "acme/writer", "--json")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     (row,) = json.loads(ran.stdout)["models"]
     assert (row["role"], row["id"]) == ("qrranker", "acme/writer")
     assert not list((tmp_path / "hf").rglob("*.bin"))

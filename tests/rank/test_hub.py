@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -212,3 +214,32 @@ class TestWhatTheFilesDoNotShow:
         tiny.written(path, "config.json", config | {"layer_types": ["full_attention"] * 4})
         with pytest.raises(ModelError, match=r"saved by transformers 5.23.0, whose settings"):
             HubCrossEncoder(path, 1)
+
+
+@pytest.mark.torch
+def test_two_models_load_one_after_the_other(tmp_path, monkeypatch):
+    """transformers imports a type's code when it is first asked for, which two threads may not do at once."""
+    import torch
+
+    from smartsearch.rank.hub import network
+
+    inside: list[str] = []
+    most: list[int] = []
+
+    class Slow:
+        @classmethod
+        def from_pretrained(cls, path, **_):
+            inside.append(path)
+            most.append(len(inside))
+            time.sleep(0.05)
+            inside.remove(path)
+            return torch.nn.Identity(), {"missing_keys": []}
+
+    monkeypatch.setattr(network.transformers, "AutoModel", Slow)
+    for name in ("_configured", "_tokenizer"):
+        monkeypatch.setattr(network, name, lambda _model: None)
+    monkeypatch.setattr(network, "_turn_back", lambda _model, _config: None)
+    models = [described(tmp_path / name, "BertModel") for name in "ab"]
+    with ThreadPoolExecutor(2) as threads:
+        assert len(list(threads.map(lambda model: network.loaded(model, "AutoModel"), models))) == 2
+    assert most == [1, 1]

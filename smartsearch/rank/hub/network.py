@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ ENDLESS = 10**9
 """A length that a tokenizer names which knows none."""
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 WEIGHTS = "model.safetensors"
+_LOADING = Lock()
+"""Held while a model loads: transformers imports a type's code when it is first asked for, which fails in one
+of two threads that ask at once."""
 transformers.logging.set_verbosity_error()  # what matters of its warnings is an error here
 transformers.logging.disable_progress_bar()
 
@@ -44,9 +48,8 @@ class PairNetwork:
         modular = model.modular()
         self._head = _head(model.modules) if modular else None
         self._mean = modular and _pools_by_mean(model)
-        self._tokenizer, self._body = loaded(
-            model, transformers.AutoModel if modular else transformers.AutoModelForSequenceClassification
-        )
+        kind = "AutoModel" if modular else "AutoModelForSequenceClassification"
+        self._tokenizer, self._body = loaded(model, kind)
         outputs = 1 if modular else self._body.config.num_labels
         if outputs != 1:
             raise model.unfit(f"is a classifier with {outputs} outputs, not a reranker with one score")
@@ -89,7 +92,7 @@ class TokenNetwork:
         self._read = lengths(model)
         stanford = not any(module.kind == "Dense" for module in model.modules)
         self._head = _stanford_head(model) if stanford else _head(model.modules)
-        self._tokenizer, self._body = loaded(model, transformers.AutoModel)
+        self._tokenizer, self._body = loaded(model, "AutoModel")
         self._lower = bool(model.transformer.get("do_lower_case"))
         self._query = self._prefix(model, self._read.query_prefix)
         self._document = self._prefix(model, self._read.document_prefix)
@@ -167,21 +170,23 @@ def enough(name: str, hint: str) -> Iterator[None]:
         raise SmartsearchError(said, hint=hint, kind="memory", retryable=True) from error
 
 
-def loaded(model: HubFolder, kind: Any, dtype: Any = torch.float32) -> tuple[Any, Any]:
-    """Tokenizer and network. Raises ModelError where a weight is not in the folder."""
-    config = _configured(model)
-    _turn_back(model, config)
-    network, told = kind.from_pretrained(
-        model.body, config=config, use_safetensors=True, output_loading_info=True, **LOCAL
-    )
-    bare = kind is transformers.AutoModel  # which never runs the pooler, and many do not save one
+def loaded(model: HubFolder, kind: str, dtype: Any = torch.float32) -> tuple[Any, Any]:
+    """Tokenizer, and network of a `kind` of transformers. Raises ModelError where a weight is not there."""
+    with _LOADING:
+        config = _configured(model)
+        _turn_back(model, config)
+        network, told = getattr(transformers, kind).from_pretrained(
+            model.body, config=config, use_safetensors=True, output_loading_info=True, **LOCAL
+        )
+        tokenizer = _tokenizer(model)
+    bare = kind == "AutoModel"  # which never runs the pooler, and many do not save one
     lacking = sorted(name for name in told["missing_keys"] if not (bare and "pooler" in name))
     if lacking:
         raise model.unfit(
             f"lacks {len(lacking)} of its weights ({lacking[0]}): its scores would be random",
             "a model that was trained to rank, whole; `smartsearch models pull` fetches one again",
         )
-    return _tokenizer(model), network.to(dtype).eval()
+    return tokenizer, network.to(dtype).eval()
 
 
 def _configured(model: HubFolder) -> Any:
