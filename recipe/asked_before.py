@@ -8,6 +8,7 @@ the same question should still find its answer first (rank/asked.py).
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import re
@@ -29,6 +30,8 @@ CUTS = (1, 3, 5, 10)
 
 FARTHEST = 6
 """The most turns between one that asks and a right one below it, counted from 1."""
+OTHERWISE = Path(__file__).with_name("asked_otherwise.jsonl")
+"""Held-out questions as somebody of their chat would ask them in other words, each by `key_of` it."""
 ELSEWHERE, IDLE = 0.15, 0.4
 """The share of questions that are asked elsewhere, and of those that a turn without content follows."""
 SAYS_NOTHING = (
@@ -72,11 +75,19 @@ def _mistyped(text: str, rng: random.Random) -> str:
     return text[:n] + text[n + 1] + text[n] + text[n + 2 :]
 
 
-def asked_before(chat: Chat, labelled: Labelled, rng: random.Random, away: int | None = None) -> Chat:
+def key_of(chat: Chat, labelled: Labelled) -> str:
+    """What stands for a question over a chat, whose words may be others' own."""
+    return hashlib.sha256(f"{chat.source} {chat.id} {labelled.question}".encode()).hexdigest()[:12]
+
+
+def asked_before(
+    chat: Chat, labelled: Labelled, rng: random.Random, away: int | None = None, said: str = ""
+) -> Chat:
     """`chat` with the one question `labelled`, and a turn that asks it put above its first right turn.
 
-    `away` says how many turns above it, drawn from 1 to FARTHEST unless given; never in another session. A
-    share ELSEWHERE asks in some other place, and is not answered. Neither turn is a right one.
+    The turn is as `said`, else the question as somebody would type it. `away` says how many turns above it,
+    drawn from 1 to FARTHEST unless given; never in another session. A share ELSEWHERE asks in some other
+    place, and is not answered. Neither turn is a right one.
     """
     turns, gold = chat.turns, min(labelled.gold)
     if away is None and rng.random() < ELSEWHERE:
@@ -89,7 +100,8 @@ def asked_before(chat: Chat, labelled: Labelled, rng: random.Random, away: int |
     beside = turns[at]
     there = [turn.speaker for turn in turns[max(0, at - 30) : at + 30] if turn.place == beside.place]
     others = [name for name in there if name != turns[gold].speaker] or there
-    asks = replace(beside, text=as_typed(labelled.question, rng), speaker=rng.choice(others), caption="")
+    text = said or as_typed(labelled.question, rng)
+    asks = replace(beside, text=text, speaker=rng.choice(others), caption="")
     new = [asks]
     if at < gold and rng.random() < IDLE:
         idle = rng.choice([name for name in there if name != asks.speaker] or there)
@@ -143,10 +155,17 @@ def main(argv: Sequence[str]) -> int:
     real = held_out_chats(options.train, options.seed, real=True) if options.train else ()
     chats = chain(held_out_chats(options.train, options.seed), real)
     pairs = [(chat, asked) for chat in chats for asked in chat.questions if asked.gold][:: options.every]
+    lines = OTHERWISE.read_text(encoding="utf-8").splitlines()
+    otherwise = {record["of"]: record["asks"] for record in map(json.loads, lines)}
     rows: dict[tuple[str, str], list[list[float]]] = {}
     for chat, asked in pairs:
         with_it = asked_before(chat, asked, rng, options.away)
-        for said, one, question in (("without", chat, asked), ("with", with_it, with_it.questions[0])):
+        ways = [("without", chat, asked), ("with", with_it, with_it.questions[0])]
+        if words := otherwise.get(key_of(chat, asked)):
+            drawn = random.Random(key_of(chat, asked))
+            other = asked_before(chat, asked, drawn, options.away, words)
+            ways.append(("in other words", other, other.questions[0]))
+        for said, one, question in ways:
             for name, values in found(one, question, tools, config).items():
                 rows.setdefault((name, said), []).append(values)
     for (name, said), each in rows.items():
