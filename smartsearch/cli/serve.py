@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smartsearch.cli.groups import AsJson, chats_argument
+from smartsearch.cli.groups import chats_argument
 from smartsearch.cli.options import ModelOptions, Settings
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
@@ -68,7 +68,7 @@ def serve(
         bool,
         typer.Option("--all", help="With --stop: list all of yours, other installations' too, and end them."),
     ] = False,
-    json: AsJson = False,
+    json: Annotated[bool, typer.Option("--json", help="With --status: as JSON.")] = False,
     *,
     search: ServeOptions,
 ) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from smartsearch.rank.crossencoder import sigmoid
 from smartsearch.rank.features import Floats, logit
 from smartsearch.rank.scorer import Scorer
-from smartsearch.rank.text import BEFORE, Shown, places_before
+from smartsearch.rank.text import BEFORE, IS, OF_ASKING, Shown, places_before
 from smartsearch.rank.windows import turn_scores
 from smartsearch.text.parse import stop_words
 from smartsearch.types import Corpus, Turn, fold
@@ -35,9 +35,9 @@ PUTS = frozenset(
 """Words that put a question, and say nothing of what is asked."""
 
 _WORD = re.compile(r"[^\W_]+")
-_OF_ASKING = re.compile(r"\b(?:what|which|who|whom|whose|where|when|why|how)(?=['’]?s?\b)")
+_OF_ASKING = re.compile(rf"\b{OF_ASKING}(?=['’]?s?\b)")
 _ASKS = re.compile(
-    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)\b"
+    rf"{IS}\b"
     r"|(?:give|tell|show|list|name|describe|explain|summari[sz]e)\b"
 )
 _TELLS = re.compile(r"\b(?:ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|anyone|anybody|remember|remind)\b")

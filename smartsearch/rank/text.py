@@ -27,15 +27,15 @@ MONTHS = (
 
 
 _ASKS = re.compile(r"\?[^\w?]*$")
-_OF_ASKING = r"(?:what|which|who|whose|where|when|why|how)"
-_IS = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
+OF_ASKING = r"(?:what|which|who|whom|whose|where|when|why|how)"
+IS = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)"
 _NO_SUBJECT = r"(?!(?:i|you|he|she|it|we|they|the|an?|my|your|his|her|our|their|this|that|there|people)\b)"
 _SOMEBODY = r"(?:i|you|he|she|we|they|any(?:one|body)|some(?:one|body))"
 _BEGINS = re.compile(
     r"(?:(?:hey|hi|hello|ok|okay|so|and|but|btw|also|wait|um|oh)\b[ ,:]*|@?\w+[,:] )?"
-    rf"(?:{_OF_ASKING}['\u2019]?(?:s|re|ll)\b"
-    rf"|(?!which {_IS}\b){_OF_ASKING}(?: {_NO_SUBJECT}\w+){{0,3}}? {_IS}\b"
-    rf"|{_IS} {_SOMEBODY}\b|(?:is|are|does|can|will|should) (?:it|there|the|that|this|my|your|our)\b)",
+    rf"(?:{OF_ASKING}['\u2019]?(?:s|re|ll)\b"
+    rf"|(?!which {IS}\b){OF_ASKING}(?: {_NO_SUBJECT}\w+){{0,3}}? {IS}\b"
+    rf"|{IS} {_SOMEBODY}\b|(?:is|are|does|can|will|should) (?:it|there|the|that|this|my|your|our)\b)",
     re.IGNORECASE,
 )
 FEW_WORDS = 14

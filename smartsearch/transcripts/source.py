@@ -115,6 +115,8 @@ class Source:
 
 def _flush(lines: list[str]) -> list[str]:
     """Lines without the blanks and marks of quotation that all of them begin with."""
+    if not next((line for line in lines if line.strip()), "").startswith((" ", "\t", ">")):
+        return lines
     depth = min((len(line) - len(line.lstrip(" \t>")) for line in lines if line.strip()), default=0)
     return [line[depth:] for line in lines] if depth else lines
 

@@ -127,7 +127,8 @@ def _single(source: Source) -> Iterator[tuple[int, str, str]]:
         end = ends[0].start() if ends else len(text)
         chain = [found.start() for found in _CHAINED.finditer(text)] if _CHAINED.match(text) else [0]
         for start, last in pairwise([*chain, end]):
-            yield begun + text.count("\n", 0, start), "", text[start:last]
+            yield begun, "", text[start:last]
+            begun += text.count("\n", start, last)
 
 
 def _box(text: str) -> Iterator[tuple[int, str, str]]:

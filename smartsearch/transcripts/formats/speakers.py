@@ -401,7 +401,7 @@ _PARTICLES = frozenset(
             "zur",
             "af",
         ),
-        *("af", "av", "of", "for", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
+        *("av", "of", "for", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
     )
 )
 _DEGREE = re.compile(
