@@ -261,13 +261,14 @@ class _Gathered:
 
 def _placed(text: str) -> Place:
     """The place that is meant: the longest path that is there. Raises InputError where none is."""
+    from smartsearch.transcripts.archive import is_within
     from smartsearch.transcripts.files import find as find_files
 
     ways = list(readings(text))
     for place in ways:
         if os.path.lexists(place.path):
             return place
-    inside = [place for place in ways if ".zip/" in place.path.lower()]
+    inside = [place for place in ways if is_within(place.path)]
     for place in inside:
         try:
             list(find_files([place.path]))

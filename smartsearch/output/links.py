@@ -71,7 +71,7 @@ def link(text: str, target: str) -> str:
 
 
 def _on_disk(path: str) -> str:
-    if ".zip" not in path.lower():
+    if not any(f"{end}/" in path.lower() for end in (".zip", ".tar", ".tar.gz", ".tgz")):
         return path
     from smartsearch.transcripts.archive import file_of
 

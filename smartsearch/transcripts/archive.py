@@ -1,4 +1,4 @@
-"""Compressed files: members of a `.zip` as if it were a folder, `.gz` and `.zst` as what is inside them.
+"""Compressed files: members of a `.zip` or `.tar.gz` as of a folder, `.gz` and `.zst` as what is inside them.
 
 A member's path is the archive's path with the member's name after it: `export.zip/conversations.json`.
 Nothing is ever written out. What unpacks to more than the limits allow is refused before memory goes to it.
@@ -13,6 +13,7 @@ import re
 import stat
 import sys
 import time
+import warnings
 import zipfile
 from bisect import bisect_left
 from collections import Counter
@@ -20,14 +21,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.types import Skipped
 
-SUFFIX = ".zip"
+SUFFIXES = (".zip", ".tar", ".tgz", ".tar.gz")
+TAR = 1 << 28
+"""Bytes that a tar archive may unpack to: it is read from its beginning, so all of it is kept."""
 PACKED = (".gz", ".zst")
 MEMBERS = 200_000
 """Files in one archive: a Slack export of a decade has some ten thousand."""
@@ -40,7 +43,7 @@ WRITTEN = 120.0
 _OTHERS = (FormatError, SmartsearchError, MemoryError)
 """Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
 _LAST = "only the last was read; unpack it to read the others"
-_WITHIN = re.compile(r"\.zip/", re.I | re.A)
+_WITHIN = re.compile(r"\.(?:zip|tar|tgz|tar\.gz)/", re.I | re.A)
 _HERE = re.compile(r"(?:\./)*")
 _HEADER = 30
 """Bytes before a member's name."""
@@ -61,7 +64,12 @@ def plain_name(path: str) -> str:
 
 def is_archive(path: str) -> bool:
     """Whether a path is named as an archive of files."""
-    return path.lower().endswith(SUFFIX)
+    return path.lower().endswith(SUFFIXES)
+
+
+def is_within(path: str) -> bool:
+    """Whether a path is written as one of a file in an archive."""
+    return _WITHIN.search(path) is not None
 
 
 def split(path: str) -> tuple[str, str] | None:
@@ -139,7 +147,7 @@ def _members(archive: zipfile.ZipFile, path: str) -> Iterator[str | Skipped]:
     if len(names) > MEMBERS:
         yield Skipped(path, "too_large", f"{len(names):,} files in one archive, the limit is {MEMBERS:,}")
         return
-    left = most = allowed(os.fstat(archive.fp.fileno()).st_size if archive.fp else 0)
+    left = most = allowed(archive.fp.seek(0, os.SEEK_END) if archive.fp else 0)
     for name, count in Counter(names).items():
         parts = [part for part in name.split("/") if part != "."]
         if ".." in parts:
@@ -271,14 +279,37 @@ def _opened(path: str, _bounds: tuple[str, ...], state: tuple[int, ...]) -> zipf
     if _state(os.fstat(file.fileno())) != state:
         raise OSError(errno.EAGAIN, "it changed while it was opened")
     try:
-        archive = zipfile.ZipFile(file)
+        archive = zipfile.ZipFile(file if path.lower().endswith(".zip") else _rezipped(file, state[2]))
         _check_apart(archive)
         archive.NameToInfo = {_short(info.filename): info for info in archive.infolist()}
     except (OSError, *_OTHERS):
         raise
     except Exception as error:
-        raise FormatError(f"not a readable zip archive: {error}", kind="damaged_archive") from None
+        kind = "zip" if path.lower().endswith(".zip") else "tar"
+        raise FormatError(f"not a readable {kind} archive: {error}", kind="damaged_archive") from None
     return archive
+
+
+def _rezipped(file: BinaryIO, packed: int) -> BinaryIO:
+    """The files of a tar archive as a zip archive in memory, whose members can be read in any order."""
+    import io
+    import tarfile
+
+    made, left = io.BytesIO(), min(TAR, allowed(packed))
+    with (
+        file,
+        tarfile.open(fileobj=file) as tar,
+        zipfile.ZipFile(made, "w") as archive,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of names that stand twice, which are reported
+        for info in tar:
+            left -= info.size if info.isfile() else 0
+            if left < 0:
+                raise _too_large(min(TAR, allowed(packed)))
+            if info.isfile() and (held := tar.extractfile(info)):
+                archive.writestr(info.name, held.read())
+    return made
 
 
 def _check_apart(archive: zipfile.ZipFile) -> None:

@@ -133,9 +133,9 @@ agents/cline .json: tasks of Cline, Roo Code and Kilo Code: `api_conversation_hi
     how: they are in User/globalStorage/saoudrizwan.claude-dev/tasks of VS Code's settings; name the folder
 boards/whatsapp-json .json: WhatsApp's chats as WhatsApp-Chat-Exporter writes them to JSON
     how: WhatsApp-Chat-Exporter (github.com/KnugiHK/WhatsApp-Chat-Exporter): `wtsexporter -j`
-speech/speech .json: speech to text: Whisper(X), whisper.cpp, AWS, Deepgram, AssemblyAI, Rev, Azure, Google
+speech/speech .json .jsonl: speech to text: Whisper(X), whisper.cpp, AWS, Deepgram, AssemblyAI, Rev, Azure
     ...
-    how: what the service gives as JSON; also of ElevenLabs, Fireflies, Recall and Podcasting 2.0
+    how: what the service gives as JSON; also of Google, ElevenLabs, Speechmatics, Gladia, Vosk, Fireflies ...
 apps/codex-exec .json .jsonl: what `codex exec --json` prints: texts, tool calls, results
     how: codex exec --json PROMPT > FILE.jsonl
 apps/prompt-history .json .jsonl: what was typed into Codex and Claude Code: `history.jsonl`

@@ -17,6 +17,7 @@ import orjson
 
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.jsontext import parse
+from smartsearch.transcripts.formats.keys import keys_of
 
 LOG = "-wal"
 """What the log's name has behind that of its store."""
@@ -69,11 +70,13 @@ def _committed(log: bytes, page: int) -> tuple[dict[int, int], int]:
 def text(data: bytes) -> tuple[str, tuple[str, ...]]:
     """The document: of each table that is known its rows by their key, and a warning for a damaged store.
 
+    Of a store without such tables the rows of those that hold messages, as lists.
+
     Raises FormatError `binary` for a store without such tables, or one that cannot be opened.
     """
     if sys.version_info < (3, 11):
         raise FormatError("a SQLite store; to read it takes Python 3.11 or later", kind="binary")
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Any] = {}
     warnings: tuple[str, ...] = ()
     try:
         with closing(sqlite3.connect(":memory:")) as store:
@@ -83,7 +86,9 @@ def text(data: bytes) -> tuple[str, tuple[str, ...]]:
             for name in _TABLES.keys() & set(names):
                 if columns := _columns(store, name):
                     rows = found.setdefault(name, {})
-                    rows.update(_rows(store, name, columns, len(data)))
+                    rows.update(_rows(store, name, columns, _TABLES[name][2], len(data)))
+            chats = {} if found else {name: _messages(store, name, len(data)) for name in names}
+            found = found or {name: rows for name, rows in chats.items() if rows}
     except sqlite3.Error as error:
         if not any(found.values()):
             raise FormatError(f"a SQLite store that cannot be read: {error}", kind="binary") from None
@@ -127,23 +132,43 @@ def _columns(store: sqlite3.Connection, table: str) -> list[str]:
     return [name for name in (*needed, *others) if name in there] if there.issuperset(needed) else []
 
 
-def _rows(store: sqlite3.Connection, table: str, columns: list[str], room: int) -> Iterator[tuple[str, Any]]:
+def _messages(store: sqlite3.Connection, table: str, room: int) -> list[dict[str, Any]]:
+    """The rows of a table whose columns are those of messages, or of questions with answers; else none."""
+    named = f'"{table.replace(chr(34), 2 * chr(34))}"'
+    columns = [row[1] for row in store.execute(f"PRAGMA table_info({named})")]
+    keys = keys_of(dict.fromkeys(columns))
+    if not (keys.pair or (keys.text and (keys.speaker or keys.after_role))):
+        return []
+    quoted = [f'"{name.replace(chr(34), 2 * chr(34))}"' for name in columns]
+    return [dict(zip(columns, map(_value, row))) for row in _whole(store, named, quoted, "1", room)]
+
+
+def _rows(
+    store: sqlite3.Connection, table: str, columns: list[str], which: str, room: int
+) -> Iterator[tuple[str, Any]]:
     """Key and value of each row. Raises FormatError `too_large` for more text than the file can hold."""
+    for row in _whole(store, table, columns, which, room):
+        values = {name: _value(value) for name, value in zip(columns, row)}
+        yield str(row[0]), values.get("value", values)
+
+
+def _whole(
+    store: sqlite3.Connection, table: str, columns: list[str], which: str, room: int
+) -> Iterator[tuple[Any, ...]]:
     # not by way of an index, which may be damaged where the rows are whole
-    query = f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED WHERE {_TABLES[table][2]}"
+    query = f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED WHERE {which}"
     for row in store.execute(query):
         room -= sum(len(value) for value in row if isinstance(value, str | bytes))
         if room < 0:
             raise FormatError("its rows come to more than the file holds", kind="too_large")
-        values = {name: _value(value) for name, value in zip(columns, row)}
-        yield str(row[0]), values.get("value", values)
+        yield row
 
 
 def _value(value: Any) -> Any:
     """A column's value, parsed where it is JSON; what is no text is left out."""
     written = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     if not isinstance(written, str) or written.lstrip()[:1] not in ("{", "["):
-        return written if isinstance(written, str | int | None) else None
+        return written if isinstance(written, str | int | float | None) else None
     try:
         return parse(written)
     except json.JSONDecodeError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+import tarfile
 import warnings
 import zipfile
 from pathlib import Path
@@ -51,6 +52,36 @@ def test_members_are_files_of_the_archive_in_order_of_names(tmp_path):
     assert said(read_back)[2:] == [("Maya", "the spare key is at Tarik's"), ("Jonas", "thanks")]
     assert (read_back.skipped, read_back.warnings) == ((), ())
     assert {turn.conversation for turn in read_back.turns} == {"a", "talk"}
+
+
+@pytest.mark.parametrize(("name", "mode"), [("x.tar", "w"), ("x.tar.gz", "w:gz"), ("x.TGZ", "w:gz")])
+def test_a_tar_archive_is_a_folder_too(tmp_path, name, mode):
+    path = tmp_path / name
+    with tarfile.open(path, mode) as made:
+        for inner in ("b/talk.txt", "a.jsonl", "../out.txt"):
+            info = tarfile.TarInfo(inner)
+            content = (MESSAGES if inner == "a.jsonl" else CHAT).encode()
+            info.size = len(content)
+            made.addfile(info, io.BytesIO(content))
+    read_back = read([str(path)])
+    assert [turn.path for turn in read_back.turns[::2]] == [f"{path}/a.jsonl", f"{path}/b/talk.txt"]
+    assert [(entry.kind, entry.path) for entry in read_back.skipped] == [
+        ("unsafe_name", f"{path}/../out.txt")
+    ]
+    assert len(read([f"{path}/b/talk.txt"]).turns) == 2
+
+
+def test_a_tar_archive_is_bounded_and_a_damaged_one_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "TAR", 1000)
+    path = tmp_path / "x.tar.gz"
+    with tarfile.open(path, "w:gz") as made:
+        info = tarfile.TarInfo("talk.txt")
+        info.size = 2000
+        made.addfile(info, io.BytesIO(b"x" * 2000))
+    (tmp_path / "y.tgz").write_bytes(b"no archive")
+    (tmp_path / "a.txt").write_text(CHAT)
+    kinds = {Path(entry.path).name: entry.kind for entry in read([str(tmp_path)]).skipped}
+    assert kinds == {"x.tar.gz": "too_large", "y.tgz": "damaged_archive"}
 
 
 def test_members_whose_names_begin_with_a_dot_and_a_slash_are_read(tmp_path):

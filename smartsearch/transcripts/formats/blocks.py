@@ -80,6 +80,13 @@ def events_of(
     return found + [event for call in calls if by_model for event in _called(call, place, own, result)]
 
 
+def has_more(message: Any, content: object) -> bool:
+    """Whether a message has calls or files beside its content, or calls and what came of them in it."""
+    if not message.keys().isdisjoint(_BESIDE):
+        return True
+    return isinstance(content, list) and any(map(_sort, content))
+
+
 def _sort(block: object) -> str:
     """Whether a block is a call, a result, hidden or none of these; in Gemini's form its key tells."""
     if not isinstance(block, dict):
@@ -87,6 +94,8 @@ def _sort(block: object) -> str:
     if block.get("thought") is True:
         return _HIDDEN
     what = block.get("type")
+    if what == "tool_call" and "value" in block:
+        return ""  # which `of_part` knows
     if isinstance(what, str):
         return _sort_of(what)
     return _CALL if "functionCall" in block else _RESULT if "functionResponse" in block else ""

@@ -1,4 +1,7 @@
-"""A table in CSV, TSV or Markdown to records: an object a row, by the names in the first row."""
+"""A table in CSV, TSV or Markdown to records: an object a row, by the names in the first row.
+
+Where no name there is known, the columns of a chat tell themselves: few names, texts, perhaps a time.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,13 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from itertools import islice
 from typing import Any
 
+from smartsearch.text.times import clock, find_date
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.keys import keys_of
 from smartsearch.transcripts.source import Source
 
 SUFFIXES = (".csv", ".tsv")
@@ -24,6 +30,10 @@ _HEAD = 4096
 """Characters in which the first row must end."""
 _LONGEST = 60
 """Characters of a column's name: what is longer is a sentence."""
+_SEPARATOR = re.compile(r"\ufeff?sep=([,;\t|])\r?\n", re.I)
+"""A line in which Excel is told what parts the cells."""
+_FEWEST, _WORDS = 3, 2.5
+"""Rows, and words of a text on average, from which on columns without names tell themselves."""
 
 
 def has_columns(source: Source, names: Sequence[str]) -> bool:
@@ -35,13 +45,9 @@ def columns(source: Source) -> list[str]:
     """The names in a file's first row, where it has two or more and all differ; else none."""
     if (ruled := _ruled(source)) is not None:
         return _cells(source.lines[ruled - 1])
-    first = source.text[:_HEAD].lstrip("\ufeff").split("\n", 1)[0].strip("\r")
-    try:
-        names = next(csv.reader([first], **_dialect(source)), [])
-    except csv.Error:
-        return []
+    names = _first(source)
     whole = all(len(name) <= _LONGEST for name in names) and len(set(names)) == len(names)
-    return names if whole and len(names) > 1 else []
+    return (_inferred(source, names) or names) if whole and len(names) > 1 else []
 
 
 def records(source: Source) -> Iterator[Item | FormatError]:
@@ -57,10 +63,11 @@ def records(source: Source) -> Iterator[Item | FormatError]:
             said = f"lines beside the table left out: {len(beside)}, the first at line {beside[0]}"
             yield FormatError(said, kind="notice")
         return
-    reader = csv.reader(StringIO("\n".join(source.lines).lstrip("\ufeff"), newline=""), **_dialect(source))
-    names: list[str] | None = None
+    reader, told = _reader(source), source.text.count("\n") - _text(source).count("\n")
+    names = columns(source)
+    headed = not names or not {*names}.isdisjoint(_first(source))
     while True:
-        line = reader.line_num + 1
+        line = reader.line_num + 1 + told
         try:
             row = next(reader)
         except StopIteration:
@@ -68,8 +75,8 @@ def records(source: Source) -> Iterator[Item | FormatError]:
         except csv.Error as error:
             yield FormatError(f"no row of the table: {error}", line=line)
             continue
-        if names is None:
-            names = row
+        if headed:
+            names, headed = names or row, False
         elif any(cell.strip() for cell in row[len(names) :]):
             yield FormatError(f"{len(row)} cells, the first row has {len(names)}", line=line)
         elif len(row) > 1 or "".join(row).strip():
@@ -97,13 +104,69 @@ def _cells(row: str) -> list[str]:
     return [cell.strip().strip("*").replace("\\|", "|") for cell in _BAR.split(row.strip().strip("|"))]
 
 
+def _text(source: Source) -> str:
+    """The file behind its mark and a line for Excel."""
+    found = _SEPARATOR.match(source.text)
+    return source.text[found.end() :] if found else source.text.lstrip("\ufeff")
+
+
+def _first(source: Source) -> list[str]:
+    """The cells of the first line."""
+    first = _text(source)[:_HEAD].split("\n", 1)[0].strip("\r")
+    try:
+        return next(csv.reader([first], **_dialect(source)), [])
+    except csv.Error:
+        return []
+
+
+def _reader(source: Source) -> Any:
+    text = _text(source).replace("\r\n", "\n").replace("\r", "\n")
+    return csv.reader(StringIO(text, newline=""), **_dialect(source))
+
+
+def _inferred(source: Source, names: Sequence[str]) -> list[str]:
+    """The names of the columns of a chat whose first row has none, or none for the text; else []."""
+    keys = keys_of(dict.fromkeys(names))
+    if source.suffix not in SUFFIXES or keys.text or bool(keys.speaker) != bool(keys.time) or len(names) > 3:
+        return []
+    try:
+        rows = list(islice(_reader(source), _LOOKED_AT))
+    except csv.Error:
+        return []
+    rows = [row for row in rows if any(row)]
+    if len(rows) < _FEWEST or any(len(row) != len(names) for row in rows):
+        return []
+    if keys.speaker:
+        found = [_what(column, len(rows) - 1) for column in zip(*rows[1:], strict=True)]
+        texts = [name for name, what in zip(names, found) if what == "text"]
+        return ["text" if name in texts else name for name in names] if len(texts) == 1 else []
+    found = [_what(column, len(rows)) for column in zip(*rows, strict=True)]
+    return found if sorted(found) in (["speaker", "text"], ["speaker", "text", "time"]) else []
+
+
+def _what(column: Sequence[str], count: int) -> str:
+    """What stands in a column: times, speakers, of whom some speak again, texts, or "" for neither."""
+    cells = [cell.strip() for cell in column]
+    if all(find_date(cell) or clock(cell) for cell in cells):
+        return "time"
+    several = 1 < len(set(cells)) < count
+    if several and all(
+        cell and len(cell) <= _LONGEST / 2 and cell[-1] not in ".?!" and not cell.isdecimal()
+        for cell in cells
+    ):
+        return "speaker"
+    return "text" if sum(len(cell.split()) for cell in cells) >= _WORDS * count else ""
+
+
 def _dialect(source: Source) -> dict[str, Any]:
     """What parts the cells: of comma, semicolon and tab the most frequent in the first row.
 
     Between tabs a quote is a letter like any other where each line has a cell for each name as it stands.
     """
+    if told := _SEPARATOR.match(source.text):
+        return {"delimiter": told[1]}
     first = source.first_line()
-    mark = max(",;\t", key=first.count)
+    mark = max(",;\t|" if source.suffix in SUFFIXES else ",;\t", key=first.count)
     plain = mark == "\t" and all(
         line.count(mark) == first.count(mark) for line in source.lines if line.strip()
     )

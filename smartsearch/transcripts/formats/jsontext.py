@@ -20,6 +20,13 @@ _LONE_SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+_STRING = r'("(?:[^"\\]|\\.)*(?:"|$))'
+_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.S)
+_COMMA = re.compile(rf"{_STRING}|,(?=\s*[\]}}])", re.S)
+_BRACKET = re.compile(rf"{_STRING}|[\[\]{{}}]", re.S)
+_CLOSING = {"{": "}", "[": "]"}
+_WRITTEN = re.compile(r"\S")
+_DECODER = json.JSONDecoder()
 _HEX_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
 """`\\x0B`, as Telegram Desktop writes a control character: no JSON, but plain what is meant."""
 
@@ -84,7 +91,10 @@ def documents(text: str, suffix: str) -> Documents:
         if len(lined.items) > len(lined.broken):  # lines after all, the first of them broken
             return lined
         reason = f"not valid JSON: {error.msg} (column {error.colno})"
-        raise FormatError(reason, line=error.lineno, kind="invalid_json") from None
+        broken = FormatError(reason, line=error.lineno, kind="invalid_json")
+        if found := _loose(text, broken):
+            return found
+        raise broken from None
     one_line = suffix in LINE_SUFFIXES and "\n" not in text.strip()
     return Documents((Item(value, text[: _start(text)].count("\n") + 1 if one_line else 0, ""),))
 
@@ -110,6 +120,41 @@ def _by_line(text: str, *, first_must_parse: bool) -> Documents:
     if not any(isinstance(item.value, dict | list) for item in items):
         return Documents()
     return Documents(tuple(items), tuple(broken))
+
+
+def _loose(text: str, broken: FormatError) -> Documents | None:
+    """The documents of a text that is nearly JSON; None of any other.
+
+    It has comments or a comma too many, several values one after another, or was cut short, which is told.
+    """
+    bare = _COMMA.sub(lambda found: found[1] or "", _COMMENT.sub(lambda found: found[1] or "", text))
+    values, at, line = list[Item](), 0, 1
+    try:
+        while found := _WRITTEN.search(bare, at):
+            line += bare.count("\n", at, found.start())
+            value, end = _DECODER.raw_decode(bare, found.start())
+            values.append(Item(value, line))
+            line += bare.count("\n", found.start(), end)
+            at = end
+    except (ValueError, RecursionError):
+        return Documents(tuple(values), (broken,)) if values else _cut(text, broken)
+    return Documents(tuple(values) if len(values) > 1 else (Item(values[0].value, 0),))
+
+
+def _cut(text: str, broken: FormatError) -> Documents | None:
+    """The document of a text without its end: all up to the last value that is whole."""
+    open_, depth, end = list[str](), 0, 0
+    for found in _BRACKET.finditer(text):
+        if found[0] in _CLOSING:
+            open_.append(_CLOSING[found[0]])
+        elif found[0] in "]}" and open_:
+            open_.pop()
+            depth, end = len(open_), found.end()
+    try:
+        value = parse(text[:end] + "".join(reversed(open_[:depth])))
+    except json.JSONDecodeError:
+        return None
+    return Documents((Item(value, 0),), (broken,)) if depth else None
 
 
 def parse(text: str) -> Any:

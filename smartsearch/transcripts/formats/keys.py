@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,23 +18,26 @@ _USUAL = {
     "speaker": (
         *("speaker", "sender", "author", "name", "username", "nick", "nickname", "speaker_name"),
         *("sender_name", "author_name", "display_name", "from_name", "participant", "person", "from"),
-        *("by", "posted_by", "user_name", "handle"),
+        *("by", "posted_by", "user_name", "handle", "commenter", "uploader", "who", "first_name"),
         *("remitente", "absender", "expéditeur", "auteur", "remetente", "mittente", "отправитель", "автор"),
+        *("sprecher", "verfasser", "autor", "autore", "afzender", "spreker", "nadawca", "odesílatel"),
+        *("avsändare", "afsender", "avsender", "lähettäjä", "feladó", "gönderen", "pengirim", "nombre"),
         *("发送者", "发件人", "昵称", "送信者", "発言者", "보낸사람", "이름"),
     ),
     "text": (
         *("content", "text", "message", "body", "utterance", "msg", "message_text", "message_body"),
-        *("comment", "transcript"),
+        *("comment", "transcript", "body_text", "content_text"),
         *("mensaje", "nachricht", "mensagem", "messaggio", "texto", "сообщение", "текст", "内容", "消息"),
-        *("メッセージ", "本文", "메시지"),
+        *("testo", "texte", "bericht", "tekst", "treść", "wiadomość", "zpráva", "meddelande", "besked"),
+        *("melding", "viesti", "üzenet", "mesaj", "pesan", "メッセージ", "本文", "메시지"),
     ),
     "time": (
         *("time", "timestamp", "created_at", "create_time", "date", "created_date", "ts", "datetime"),
-        *("sent_at", "sent_time", "sent_date", "date_sent", "message_time", "message_date", "created_utc"),
-        *("timestamp_ms", "timestamp_utc", "unix_time", "epoch", "posted_at", "published_at", "when", "at"),
-        *("created", "created_time"),
+        *("sent_at", "created_utc", "epoch", "posted_at", "published_at", "when", "at", "created"),
+        *("start_time", "started_at", "start", "published"),
         *("fecha", "hora", "datum", "zeit", "uhrzeit", "heure", "дата", "время", "时间", "日期"),
-        *("日時", "時刻", "날짜", "시간"),
+        *("godzina", "tijd", "tijdstip", "čas", "tid", "tidspunkt", "päivämäärä", "dátum", "tarih", "saat"),
+        *("tanggal", "waktu", "ora", "data", "日時", "時刻", "날짜", "시간"),
     ),
     "conversation": (
         *("conversation_id", "thread_id", "conversation", "channel", "chat", "room", "channel_name"),
@@ -43,19 +47,40 @@ _USUAL = {
     "turn": ("id", "message_id", "uuid", "turn_identifier", "msg_id"),
     "role": ("role",),
 }
-_AFTER_ROLE = ("user", "role")
+_TIME = re.compile(
+    "(?:message|msg|chat|local|server|event|sent|created|posted|received|utc|unix)?"
+    "(?:timestamp|datetime|date|time)(?:utc|gmt|ms|iso|local|sent|created|received)?"
+)
+"""Other names of a time, without blanks and marks."""
+_PAIRS = (
+    *(("question", "answer"), ("query", "answer"), ("query", "response"), ("question", "response")),
+    *(("prompt", "completion"), ("prompt", "response"), ("user", "assistant"), ("human", "assistant")),
+)
+"""What was asked and what was answered, where one record has both."""
+_GONE = ("deleted", "is_deleted", "deleted_at", "is_removed", "unsent", "is_unsent")
+"""What a message has that was taken back."""
+_AFTER_ROLE = ("user", "role", "sender_id", "author_id", "user_id", "from_id")
 """Who speaks where no other key says it: beside a role it is often the id of an account."""
 _ANSWERS = ("replies", "children", "comments", "responses", "kids", "answers")
 """Lists of messages that answer the one they stand in."""
-_UNDERSTOOD = (*_ANSWERS, "title", "type", "index", "reply_to", "reply_to_id", "parent_id", "edited")
+_UNDERSTOOD = (
+    *(*_ANSWERS, *_GONE, "title", "type", "index", "reply_to", "reply_to_id", "parent_id", "edited"),
+    *("edited_at", "edited_timestamp", "attachments", "files", "last_name"),
+)
 """Keys whose values nobody misses."""
 _NO_CHAT = (
     *("level", "severity", "levelname", "log_level", "logger", "logger_name", "hostname", "pid"),
-    *("status_code", "http_method", "method", "price", "sku"),
+    *("status_code", "http_method", "method", "price", "sku", "rating"),
 )
 """What logs of programs and tables of goods have, and messages have not."""
-_OWNERS = ("name", "displayName", "display_name", "username", "real_name", "first_name", "nick", "login")
+_OWNERS = (
+    *("displayName", "display_name", "global_name", "name", "username", "real_name", "full_name", "fullName"),
+    *("public_name", "first_name", "nick", "login", "simpleText"),
+)
 """Where the speaker is an object, what it calls them."""
+_INNER = ("profile", "user", "emailAddress", "author", "attributes")
+"""Where that object has the name in another one."""
+_LAST_NAME = ("last_name", "lastName", "surname", "family_name")
 _MARKS = str.maketrans("", "", "_- .")
 _KEPT = 64  # keys of one record whose places are kept
 HEAD = 20
@@ -76,6 +101,8 @@ class Keys(NamedTuple):
     session: tuple[str, ...]
     turn: tuple[str, ...]
     answers: tuple[str, ...]
+    gone: tuple[str, ...]
+    pair: tuple[str, ...]
     is_chat: bool
 
 
@@ -86,21 +113,32 @@ def keys_of(record: object) -> Keys:
 
 
 def _found(names: Sequence[str]) -> Keys:
-    plain: dict[str, list[str]] = {}
+    by_plain: dict[str, list[str]] = {}
     for name in names:
-        plain.setdefault(_plain(name), []).append(name)
+        by_plain.setdefault(plain(name), []).append(name)
 
     def of(usual: Iterable[str]) -> tuple[str, ...]:
-        return tuple(name for one in usual for name in plain.get(_plain(one), ()))
+        return tuple(name for one in usual for name in by_plain.get(plain(one), ()))
 
     found = {field: of(usual) for field, usual in _USUAL.items() if field != "role"}
-    return Keys(**found, after_role=of(_AFTER_ROLE), answers=of(_ANSWERS), is_chat=not of(_NO_CHAT))
+    times = (name for name in names if _TIME.fullmatch(plain(name)))
+    found["time"] = tuple(dict.fromkeys((*found["time"], *times)))
+    pairs = (of(pair) for pair in _PAIRS) if not found["text"] else ()
+    return Keys(
+        **found,
+        after_role=of(_AFTER_ROLE),
+        answers=of(_ANSWERS),
+        gone=of(_GONE),
+        pair=next((pair for pair in pairs if len(pair) == len({*map(plain, pair)}) == 2), ()),
+        is_chat=not of(_NO_CHAT),
+    )
 
 
 _kept = lru_cache(maxsize=256)(_found)
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A key without case, blanks and marks."""
     return name.translate(_MARKS).casefold()
 
 
@@ -110,18 +148,28 @@ def name_at(record: Any, keys: Iterable[str]) -> tuple[str, str]:
         found = record[key]
         if isinstance(found, str):
             name = found
+        elif isinstance(found, dict):
+            inner = (found, *(mapping(found, one) for one in _INNER))
+            name = next(filter(None, (string(one, *_OWNERS) for one in inner)), "")
         else:
-            name = string(found, *_OWNERS) if isinstance(found, dict) else string(record, key)
+            name = string(record, key)
         if name:
-            return key, name
+            last = string(record, *_LAST_NAME) if plain(key) == "firstname" else ""
+            return key, f"{name} {last}" if last else name
     return "", ""
 
 
 def text_at(record: Any, keys: Iterable[str]) -> tuple[str, Any]:
-    """The first of `keys` that holds something, and what; if none does, the first that is there."""
+    """The first of `keys` that holds something, and what; if none does, the first that is there.
+
+    Of an object its own text, or its parts.
+    """
     key, found = "", None
     for name in keys:
         value = record[name]
+        if isinstance(value, dict) and value:
+            inner = _said_in(value)
+            value = value if inner is None else inner
         if value or found is None:
             key, found = name, value
         if value:
@@ -129,11 +177,23 @@ def text_at(record: Any, keys: Iterable[str]) -> tuple[str, Any]:
     return key, found
 
 
-def are_messages(values: Sequence[object]) -> bool:
+def _said_in(value: dict[str, Any]) -> str | list[Any] | None:
+    """The text in an object that stands for one: `{"body": "hi"}`, YouTube's `runs`."""
+    if isinstance(runs := value.get("runs"), list):
+        return runs
+    return next((value[key] for key in keys_of(value).text if isinstance(value[key], str)), None)
+
+
+def is_gone(record: Any, keys: Keys) -> bool:
+    """Whether a message was taken back."""
+    return any(record[key] not in (None, False, "", 0) for key in keys.gone)
+
+
+def are_messages(values: Sequence[object], *, far: bool = False) -> bool:
     """Whether nearly all of some records, the first of a file, have a speaker and a text.
 
-    Not those of a log or a table of goods. Where each of several has another `name`, no other key tells the
-    speaker and none the time, the names are those of things.
+    Not those of a log or a table of goods. Where each of several has another `name`, or a title, no other key
+    tells the speaker and none the time, the names are those of things; `far` from the top of a file of two.
     """
     values = [one for one in values if mapping(one).get("type") == "message"] or values
     good, names, count = 0, list[str](), len(values)
@@ -142,9 +202,12 @@ def are_messages(values: Sequence[object]) -> bool:
             keys = keys_of(value)
             key, name = name_at(value, (*keys.speaker, *keys.after_role))
             said = text_at(value, keys.text)[1]
+            said = said or (keys.text and (value.get("attachments") or value.get("files")))
             good += bool(name and keys.is_chat and said and isinstance(said, str | list))
-            names += [name] if _plain(key) == "name" and not text_at(value, keys.time)[1] else []
-    things = len(names) == count > _FEW and len(set(names)) == count
+            thing = plain(key) == "name" or "title" in value
+            names += [name] if thing and not text_at(value, keys.time)[1] else []
+    few = 0 if far else 1 if all("title" in mapping(value) for value in values) else _FEW
+    things = few < len(names) == count == len(set(names))
     return 4 * good >= 3 * count > 0 and not things
 
 
@@ -153,7 +216,7 @@ def said_of(records: Iterable[object]) -> str:
 
     "" where that is plain: a role tells the speaker, or every key is understood and no thing is named.
     """
-    used, left, understood = ["", "", ""], dict[str, None](), set(map(_plain, _UNDERSTOOD))
+    used, left, understood = ["", "", ""], dict[str, None](), set(map(plain, _UNDERSTOOD))
     for value in records:
         if not isinstance(value, dict) or _has_role(value):
             return ""
@@ -164,9 +227,9 @@ def said_of(records: Iterable[object]) -> str:
         read = {*here, *keys.time, *keys.conversation, *keys.session, *keys.turn}
         filled = [key for key, held in value.items() if key not in read and held not in (None, "", False, [])]
         left.update(
-            dict.fromkeys(key for key in filled if key in (*who, *said) or _plain(key) not in understood)
+            dict.fromkeys(key for key in filled if key in (*who, *said) or plain(key) not in understood)
         )
-    if not left and _plain(used[0]) != "name":
+    if not left and plain(used[0]) != "name":
         return ""
     lost = f"; not read: {_listed(list(left))}" if left else ""
     named = (f"{field}={key}" for field, key in zip(("speaker", "text", "time"), used, strict=True) if key)
@@ -250,9 +313,11 @@ class Named(NamedTuple):
         if not isinstance(record, dict):
             return record
         values = {field: _at(record, steps) for field, steps in self.steps}
-        taken = {_plain(one) for field in values for one in _USUAL[field]}
+        taken = {plain(one) for field in values for one in _USUAL[field]}
         taken |= set(_AFTER_ROLE) if "speaker" in values else set()
-        kept = {key: value for key, value in record.items() if _plain(key) not in taken}
+        kept = {key: value for key, value in record.items() if plain(key) not in taken}
+        if "time" in values:
+            kept = {key: value for key, value in kept.items() if not _TIME.fullmatch(plain(key))}
         said = values.get("text")
         if isinstance(said, int | float) and not isinstance(said, bool):
             values["text"] = str(said)

@@ -2,13 +2,14 @@
 
 ShareGPT's `conversations` of `from` and `value`, WildChat's and LMSYS-Chat's `conversation`, and parts with a
 `value` are read too, structure from hiyouga/LLaMA-Factory and lm-sys/FastChat (data) and, for threads of the
-Assistants interface and Jan, from janhq/jan (docs). Answers to choose from (`chosen`, `rejected`) follow the
-conversation, both. Left out: parts that are reasoning, and lists of tools.
+Assistants interface and Jan, from janhq/jan (docs). Conversations are found wherever they stand (found.py);
+what answers them there (`response`, or `chosen` and `rejected`, both) follows them. A call of a tool is a
+caption. Left out: parts that are reasoning, lists of tools, and messages that were taken back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -18,15 +19,27 @@ from smartsearch.text.times import clock, find_date, is_ambiguous, is_day_first
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.filters import ROLES, Facts, facts, has_role
 from smartsearch.transcripts.format import Record, turn
-from smartsearch.transcripts.formats.agent_log import parts
+from smartsearch.transcripts.formats.agent_log import Called, Place, Returned, Said, parts
+from smartsearch.transcripts.formats.blocks import events_of, has_more
+from smartsearch.transcripts.formats.captions import joined
 from smartsearch.transcripts.formats.csvtext import columns, records
-from smartsearch.transcripts.formats.fields import kind, mapping, objects, string, unwrapped
+from smartsearch.transcripts.formats.fields import kind, objects, string, unwrapped
+from smartsearch.transcripts.formats.found import (
+    answers,
+    by_id,
+    conversations,
+    halves,
+    holds,
+    is_message,
+    pair,
+)
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.keys import (
     HEAD,
     Keys,
     Named,
     are_messages,
+    is_gone,
     keys_of,
     name_at,
     only_list,
@@ -34,11 +47,11 @@ from smartsearch.transcripts.formats.keys import (
     said_of,
     text_at,
 )
-from smartsearch.transcripts.formats.own_calls import ids, is_result
+from smartsearch.transcripts.formats.own_calls import ids, is_own, is_result
+from smartsearch.transcripts.formats.tool_calls import caption as called_caption
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
-_LIST_KEYS = ("messages", "conversations", "conversation")
 _ROLES = {
     **dict.fromkeys(("human", "user"), "user"),
     **dict.fromkeys(("gpt", "chatgpt", "bard", "bing", "model", "assistant", "function_call"), "assistant"),
@@ -46,7 +59,7 @@ _ROLES = {
     "system": "system",
 }
 """Whom ShareGPT's `from` names; anything else there is a person's name."""
-_PUT_TOGETHER = (b"file", b"audio", b"video", b"document", b"inlineData", b'"tool_call"')
+_PUT_TOGETHER = (b"file", b"audio", b"video", b"document", b"inlineData", b'"tool_', b"attachments")
 _FROM = b'"from"'
 _CONVERSATION_KEYS = ("conversation_id", "conversationId", "thread_id", "conversation_hash", "id", "title")
 
@@ -64,34 +77,9 @@ class _Message(NamedTuple):
 def detect(source: Source) -> bool:
     """Whether a file is messages with roles, or conversations, or has a speaker and a text in each record."""
     head = source.head(HEAD)
-    whole = source.json.whole and isinstance(source.json.items[0].value, dict)
-    begun = any(_is_message(value) or _list_key(value, whole=whole) is not None for value in head[:5])
-    return begun or are_messages(head)
-
-
-def _is_message(value: object) -> bool:
-    """Whether a value is a message by its `role`, or as ShareGPT has it."""
-    if not isinstance(value, dict):
-        return False
-    if isinstance(value.get("from", value.get("role")), str) and isinstance(value.get("value"), str):
-        return "to" not in value  # a line of a graph has both ends
-    said = any(isinstance(value.get(key, 0), str | list | None) for key in keys_of(value).text)
-    return said and isinstance(value.get("role"), str)
-
-
-def _list_key(value: object, *, whole: bool = False) -> str | None:
-    """The key of a conversation's messages, "" where it is a list itself; None when it is no conversation.
-
-    Where the value is the `whole` file, any key whose list is its only one of objects.
-    """
-    if isinstance(value, list):
-        return "" if any(map(_is_message, value[:5])) or are_messages(value[:HEAD]) else None
-    for key in _LIST_KEYS:
-        found = mapping(value).get(key)
-        if isinstance(found, list) and (_list_key(found) is not None or (key == "messages" and not found)):
-            return key
-    key = only_list(value) if whole and not (_is_message(value) or are_messages([value])) else ""
-    return key if key and _list_key(mapping(value)[key]) is not None else None
+    pairs = sum(map(bool, map(pair, head)))
+    begun = any(is_message(value) or holds(value) for value in head[:5])
+    return begun or are_messages(head) or 2 * pairs > len(head) or bool(by_id(source.json.items))
 
 
 def read(source: Source, named: Named | None = None) -> Iterator[Record]:
@@ -100,7 +88,7 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
     A list that begins with the last message, as services answer, is turned round. What smartsearch itself
     returned to an agent is left out (own_calls.py).
     """
-    items = list(source.items())
+    items = by_id(source.json.items) or list(source.items())
     for row in records(source) if not items and columns(source) else ():
         if isinstance(row, FormatError):
             yield row
@@ -120,9 +108,10 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
     day_first = is_day_first(map(str, times))
     nobody, timeless = list[Item](), list[Item]()
     for message, when in zip(messages, times, strict=True):
-        if is_result(message.item.value, own):
+        value = message.item.value
+        if is_result(value, own) or is_gone(value, keys_of(value)):
             continue
-        record = _turn(source, message, day_first)
+        record = _turn(source, message, day_first, own)
         if isinstance(record, Turn):
             if not record.speaker:
                 nobody.append(message.item)
@@ -170,12 +159,17 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
     That is so of a conversation, which may be one of many, and of a date that may be day or month first.
     """
     keys = keys_of(value)
-    if _list_key(value) is not None or _answers(value, keys) or is_ambiguous(str(_when(value, keys))):
+    if _needs_more(value, keys) or is_ambiguous(str(_when(value, keys))):
         return None
     item = Item(value, line)
-    if is_result(value, set()):
-        return item.fault("what smartsearch itself returned", "no_text")
+    if is_result(value, set()) or is_gone(value, keys):
+        return item.fault("what smartsearch itself returned, or what was taken back", "no_text")
     return _turn(source, _Message(item, source.stem), day_first=True)
+
+
+def _needs_more(value: object, keys: Keys) -> bool:
+    """Whether a line is a conversation, a question with its answer, or a message that others answer."""
+    return bool(keys.pair) or holds(value) or bool(keys.answers and answers(value))
 
 
 def as_written(lines: bytes) -> bool:
@@ -200,11 +194,11 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
     keys = keys_of(value)
     content = _content(value, keys)[1]
     plain = isinstance(content, str) and content.strip() and not is_result(value, set())
-    if not (isinstance(value, dict) and plain):
+    if not (isinstance(value, dict) and plain) or keys.gone:
         made = of_line(source, value, line)
         return None if made is None else facts(made) if isinstance(made, Turn) else False
     time = _when(value, keys)
-    if _list_key(value) is not None or _answers(value, keys) or is_ambiguous(str(time)):
+    if _needs_more(value, keys) or is_ambiguous(str(time)):
         return None
     return Facts(
         string(value, *keys.conversation) or source.stem,
@@ -218,34 +212,27 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
 
 def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
     """Every message of the file under its conversation's name: its own, else the file's, numbered if many."""
-    keys = [_list_key(item.value, whole=not (item.line or item.pointer)) for item in items]
-    many = sum(key is not None for key in keys) > 1
-    for n, (item, key) in enumerate(zip(items, keys, strict=True), 1):
-        if key is None:
-            for one in _threaded(item):
+    found = [conversations(item) for item in items]
+    many = sum(map(len, found)) > 1
+    n = 0
+    for item, chats in zip(items, found, strict=True):
+        for half in () if chats else halves(item):
+            for one in _threaded(half):
                 yield _Message(one, source.stem)
-            continue
-        name = string(item.value, *_CONVERSATION_KEYS) or (f"{source.stem}#{n}" if many else source.stem)
-        title = string(item.value, "title")
-        about = _Message(
-            item,
-            name,
-            string(item.value, "session_id"),
-            title if title != name else "",
-            _when(item.value, keys_of(item.value)),
-        )
-        for one in (answer for inside in _inside(item, key) for answer in _threaded(inside)):
-            yield about._replace(item=one)
-
-
-def _answers(value: object, keys: Keys) -> tuple[str, ...]:
-    """The path to the messages that answer one and stand in it, perhaps in an object; () for none."""
-    for key in keys.answers:
-        inner = only_list(mapping(value, key))
-        path = (key, inner) if inner else (key,)
-        if are_messages(objects(mapping(value, *path[:-1]), path[-1])[:HEAD]):
-            return path
-    return ()
+        for around, label, messages in chats:
+            n, value = n + 1, around.value
+            name = string(value, *_CONVERSATION_KEYS) if not label else ""
+            name = name or label or (f"{source.stem}#{n}" if many else source.stem)
+            title = string(value, "title", "name")
+            about = _Message(
+                around,
+                name,
+                string(value, "session_id"),
+                title if title != name else "",
+                _when(value, keys_of(value)),
+            )
+            for one in (answer for message in messages for answer in _threaded(message)):
+                yield about._replace(item=one)
 
 
 def _threaded(item: Item) -> Iterator[Item]:
@@ -253,21 +240,11 @@ def _threaded(item: Item) -> Iterator[Item]:
     waiting = [item]
     while waiting:
         yield (one := waiting.pop())
-        if path := _answers(one.value, keys_of(one.value)):
+        if path := answers(one.value):
             waiting.extend(reversed(list(one.elements(*path))))
 
 
-def _inside(item: Item, key: str) -> Iterator[Item]:
-    """The messages of a conversation, the system's before them, and answers to choose from behind them."""
-    if system := string(item.value, "system"):
-        yield Item({"role": "system", "content": system}, item.line, f"{item.pointer}/system")
-    yield from item.elements(key) if key else item.elements()
-    for key in ("chosen", "rejected"):
-        if _is_message(answer := mapping(item.value, key)):
-            yield Item(answer, item.line, f"{item.pointer}/{key}")
-
-
-def _turn(source: Source, message: _Message, day_first: bool) -> Record:
+def _turn(source: Source, message: _Message, day_first: bool, own: Container[str] = frozenset()) -> Record:
     item, value = message.item, message.item.value
     if not isinstance(value, dict):
         return item.fault(f"{kind(value)} in the place of a message")
@@ -275,21 +252,42 @@ def _turn(source: Source, message: _Message, day_first: bool) -> Record:
     key, content = _content(value, keys)
     if not isinstance(content, str | list | None):
         return item.fault(f"`{key}` is {kind(content)}, not text or a list of parts")
+    role = _role(value)
     text, caption = parts(content)
+    if has_more(value, content):
+        text, caption, results = _with_calls(item, key, own)
+        role = "tool" if results and not text.strip() else role
+        text = text if text.strip() else results
     times = (time_of(time, day_first=day_first) for time in (_when(value, keys), message.time))
     return turn(
         source.path,
         item,
         text=text,
-        speaker=_speaker(value, keys),
+        speaker=_speaker(value, keys) if role != "tool" or role == _role(value) else role,
         time=next(filter(None, times), source.day),
         caption=caption,
-        role=_role(value),
+        role=role,
         conversation=string(value, *keys.conversation) or message.conversation,
         session=string(value, *keys.session) or message.session,
         turn=string(value, *keys.turn),
         title=message.title,
     )
+
+
+def _with_calls(item: Item, key: str, own: Container[str]) -> tuple[str, str, str]:
+    """What a message says, the captions of its files and of the calls in it, and what tools gave."""
+    said, captions, results = list[str](), list[str](), list[str]()
+    for event in events_of("assistant", item.value, key, Place(item, "", ""), ""):
+        if isinstance(event, Called):
+            shown = "" if is_own(event.tool, event.arguments) else called_caption(event.tool, event.arguments)
+            captions.append(shown)
+        elif isinstance(event, Said):
+            said.append(event.text)
+            captions.append(event.caption)
+        elif isinstance(event, Returned) and not (event.call and event.call in own):
+            results.append(event.text)
+            captions.append(event.caption)
+    return "\n".join(filter(None, said)), joined(captions), "\n".join(filter(None, results))
 
 
 def _speaker(value: dict[str, Any], keys: Keys) -> str:

@@ -1,16 +1,19 @@
 """What speech-to-text services and programs write as JSON: segments or words, placed in a recording.
 
-Shapes as each documents its answers: OpenAI's Whisper and its API, faster-whisper, WhisperX, whisper.cpp, AWS
-Transcribe, Deepgram, AssemblyAI, Rev, Azure, Google Cloud, ElevenLabs, Fireflies, Recall and Podcasting 2.0.
-As in subtitles, what one speaker says is a turn up to the end of a sentence, or for a minute; `turn` holds
-the place, `00:12:31`.
+Whisper, WhisperX, whisper.cpp and their API, AWS, Deepgram, AssemblyAI, Rev, Azure, Google, ElevenLabs,
+Speechmatics, Gladia, Vosk, Fireflies, Recall and Podcasting 2.0 write lists of what was heard and from when
+on, within other lists: they are found by their keys. Of several such lists that is read which tells speakers,
+and segments rather than words. As in subtitles, what one speaker says is a turn up to the end of a sentence,
+or for a minute; `turn` holds the place, `00:12:31`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, islice, pairwise
+from statistics import median
 from typing import Any, NamedTuple
 
 from smartsearch.text.stamps import place
@@ -19,13 +22,59 @@ from smartsearch.text.times import to_iso
 from smartsearch.transcripts.formats.fields import mapping, objects, string
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.paths import at, shaped, value_of
+from smartsearch.transcripts.formats.keys import keys_of, plain
+from smartsearch.transcripts.formats.paths import at
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 _LONGEST = 60.0  # seconds that a turn goes on for want of a sentence's end
 _MARKS = ("", ".", "?", "!", "…", "。", "？", "！", "؟", "।")
 _ENDED = re.compile(r"[.?!…。？！؟।]['\")\]”’»]{0,3}\s*$")
+_PLACE = re.compile(r"PT[\dHMS.]+|\d{1,9}(?:[.,]\d+)?s|(?:\d{1,3}:){1,2}\d\d(?:[.,]\d+)?")
+_BEGINS = re.compile(r"0{1,2}:0{1,2}:?\d|0:0")
+_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?")
+_SINCE = 1e9
+"""A number from which on a start counts from 1970, not from the beginning of a recording."""
+_LISTS = {
+    *(
+        "segments",
+        "transcription",
+        "utterances",
+        "phrases",
+        "recognizedphrases",
+        "sentences",
+        "chunks",
+        "data",
+    ),
+    *("words", "elements", "items", "audiosegments", "speakers", "transcript", "monologues", "captions"),
+    *("result", "results", "alternatives", "channels", "paragraphs"),
+}
+"""Keys of lists of what was heard, and of what they stand in."""
+_TEXTS = ("text", "transcript", "body", "punctuatedword", "word", "value", "content", "display", "sentence")
+_STARTS = ("start", "starttime", "startoffset", "begin", "startms", "startns", "offsetmilliseconds", "offset")
+_LATER = (
+    "beginoffsetmillis",
+    "offsetinticks",
+    "ts",
+    "timestamp",
+    "starttimestamp",
+    "offsets",
+    "time",
+    "timecode",
+)
+"""Names of starts that anything else may go by as well."""
+_ENDS = ("end", "endtime", "endoffset", "stop", "endts")
+_SPEAKERS = (
+    *("speaker", "speakerlabel", "speakername", "speakerid", "speakertag", "participant", "participantrole"),
+    *("channeltag", "channel"),
+)
+_TICKS = {"ms": 1e3, "millis": 1e3, "milliseconds": 1e3, "offsets": 1e3, "ns": 1e9, "ticks": 1e7}
+"""How names of starts end that are told in so many ticks a second."""
+_LONG, _LONG_WORD = 100.0, 5.0
+"""Seconds that nobody speaks without a break, and that no word lasts: more of them are milliseconds."""
+_SEGMENT = (1.5, 60.0)
+"""Words of a segment, on average: fewer are words, more a whole recording."""
+_DEPTH, _LOOKED_AT = 9, 20
 
 
 class Said(NamedTuple):
@@ -42,64 +91,163 @@ class Said(NamedTuple):
     whole: bool = False
 
 
-class _Heard(NamedTuple):
-    """How a service writes what it heard: the shape of it, and where its segments or words stand.
+class _Keys(NamedTuple):
+    """The keys of an object, by what they say, in order of preference."""
 
-    `inside` are the lists on the way, each in the elements of the one before; of alternatives the first is
-    read. A speaker may be told of the elements around, a start that is not is that of the one before. There
-    are `ticks` in a second. Where some of the words are `tagged` with a speaker the others are there twice.
-    """
-
-    shape: str
-    inside: str
-    ticks: float = 1
-    tagged: bool = False
-
-    def said(self, item: Item) -> Iterator[Said]:
-        """The segments."""
-        labels = _labels(item.value)
-        found = [(item, _speaker(item.value, None))]
-        for step in self.inside.split():
-            found = [(one, who) for outer, above in found for one, who in _inside(outer, step, above)]
-        tagged = [one for one in found if one[1]] if self.tagged else []
-        begun = 0.0
-        for one, who in tagged or found:
-            value = one.value
-            told = _start(value, None)
-            begun = _ticked(value, begun) if told is None else seconds(told) / self.ticks
-            who = labels.get(string(value, "start_time")) if who is None else who
-            time = to_iso(_time(value, None)) if "start_timestamp" in value else ""
-            yield Said(one, _heard(value), _named(who), begun, time)
+    text: Sequence[str]
+    start: Sequence[str]
+    end: Sequence[str]
+    speaker: Sequence[str]
 
 
-_text = value_of("text transcript body punctuated_word word value content display")
-_speaker = value_of("speaker speaker_label speaker_name speaker_id speakerLabel speakerTag participant/name")
-_time = value_of("start_timestamp/absolute")
-_start = value_of("start start_time startTime startOffset ts offset start_timestamp/relative start_timestamp")
-_TICKS = {"offsets/from": 1e3, "offsetMilliseconds": 1e3, "offsetInTicks": 1e7}
-"""Where a start is told in ticks, and how many are a second."""
+@lru_cache(maxsize=256)
+def _keys_of(*names: str) -> _Keys:
+    found, usual_too = {plain(name): name for name in names}, keys_of(dict.fromkeys(names))
+    usual = (_TEXTS, (*_STARTS, *_LATER), _ENDS, _SPEAKERS)
+    texts, starts, ends, speakers = ([found[one] for one in of if one in found] for of in usual)
+    return _Keys([*texts, *usual_too.text], starts, ends, [*speakers, *usual_too.speaker])
 
 
-def _ticked(value: Any, before: float) -> float:
-    """The second of a start that is told in ticks, else of the one before."""
-    told = ((seconds(found), ticks) for way, ticks in _TICKS.items() if (found := at(value, way)) is not None)
-    return next((found / ticks for found, ticks in told), before)
-
-
-def _heard(value: Any) -> str:
+def _text(value: dict[str, Any]) -> str:
     """What was heard, itself or by the best guess at it."""
-    if isinstance(found := _text(value, None), str):
-        return found
+    for key in _keys_of(*value).text:
+        if isinstance(found := value[key], str):
+            return found
     best = [*objects(value, "alternatives"), *objects(value, "nBest")]
-    return _heard(best[0]) if best else ""
+    return _text(best[0]) if best else ""
 
 
-def _inside(outer: Item, step: str, above: Any) -> Iterator[tuple[Item, Any]]:
-    """The objects in a list, of alternatives the first, each with its speaker, or the one around it."""
-    for one in islice(outer.elements(*step.split("/")), 1 if step == "alternatives" else None):
+def _speaker(value: dict[str, Any]) -> Any:
+    """Who is told to say what an object holds, or else the channel; None for nobody."""
+    for key in _keys_of(*value).speaker:
+        found = string(value[key], "name") if isinstance(value[key], dict) else value[key]
+        if found not in (None, ""):
+            return f"Channel {found}" if isinstance(found, int) and "channel" in key else found
+    best = objects(value, "alternatives")
+    return _speaker(best[0]) if best else None
+
+
+def started(value: dict[str, Any], far: bool = True) -> tuple[str, Any]:
+    """The start of what was heard and its key, else that of its first word; None without either.
+
+    Not `far` from the top of a file keys that may tell a time of day count only where they begin at nought.
+    """
+    for key in _keys_of(*value).start:
+        found = value[key]
+        if isinstance(found, list | dict):
+            found = (
+                next(iter(found), None)
+                if isinstance(found, list)
+                else found.get("relative", found.get("from"))
+            )
+        sure = far or plain(key) in _STARTS
+        if isinstance(found, str) and _PLACE.fullmatch(found) and (sure or _BEGINS.match(found)):
+            return key, found
+        if isinstance(found, str) and _NUMBER.fullmatch(found):
+            found = (float if "." in found else int)(found)
+        most = _SINCE if _ticks(key) == 1 else _SINCE**2
+        if sure and isinstance(found, int | float) and found < most:
+            return key, found
+    words = objects(value, "words") or objects(value, "result") if "text" in value else []
+    return started(words[0]) if words else ("", None)
+
+
+def _ticks(key: str) -> float:
+    return next((ticks for end, ticks in _TICKS.items() if plain(key).endswith(end)), 1)
+
+
+def _named(speaker: object) -> str:
+    """A speaker's name, as they are told; one who is a number is `Speaker 1`."""
+    name = speaker if isinstance(speaker, str) else string({"": speaker}, "")
+    return f"Speaker {name}" if name.isdecimal() else name
+
+
+def _are_heard(values: Sequence[object], way: str) -> bool:
+    """Whether each of a list has a text, and a start as far as it is no mark."""
+    few = [one for one in values[:_LOOKED_AT] if isinstance(one, dict)]
+    said = sum(
+        bool(_keys_of(*one).text) or not one.keys().isdisjoint(("alternatives", "nBest")) for one in few
+    )
+    if way.endswith("alternatives"):
+        return said > 0 and not any(objects(one, "words") for one in few)
+    return 0 < said == len(values[:_LOOKED_AT]) <= 3 * sum(bool(started(one, way != "")[0]) for one in few)
+
+
+def _lists(
+    item: Item, who: Any = None, way: str = "", most: int | None = None
+) -> Iterator[tuple[str, list[Any]]]:
+    """The lists of what was heard in a value, each with its way, keys alone: its pieces and who says them."""
+    value = item.value
+    if isinstance(value, list):
+        best = 1 if way.endswith("alternatives") else most
+        inside = [(one, own) for one, own in _by_whom(item, who, way, best)]
+        if _are_heard(value, way):
+            yield way, inside
+        for one, own in inside:
+            yield from _lists(one, own, way, most)
+    elif isinstance(value, dict) and way.count("/") < _DEPTH:
+        for key, held in value.items():
+            if isinstance(held, list | dict) and plain(key) in _LISTS:
+                yield from _lists(Item(held, item.line, f"{item.pointer}/{key}"), who, f"{way}/{key}", most)
+
+
+def _by_whom(item: Item, above: Any, way: str, most: int | None) -> Iterator[tuple[Item, Any]]:
+    """The objects in a list, each with its speaker, or the one around it."""
+    many = way.endswith("channels") and len(item.value) > 1
+    for n, one in enumerate(islice(item.elements(), most)):
         if isinstance(one.value, dict):
-            own = _speaker(one.value, None)
-            yield one, above if own is None else own
+            own = _speaker(one.value)
+            yield one, f"Channel {n}" if many else above if own is None else own
+
+
+def _said(inside: Sequence[tuple[Item, Any]], labels: dict[str, str], ticks: float) -> Iterator[Said]:
+    """The pieces of one list; a start that is not told is that of the one before."""
+    begun = 0.0
+    for one, who in inside:
+        value = one.value
+        key, told = started(value)
+        begun = begun if told is None else seconds(told) / (ticks if ticks > 1 else _ticks(key))
+        who = labels.get(string(value, "start_time")) if who is None else who
+        time = to_iso(at(value, "start_timestamp/absolute")) if "start_timestamp" in value else ""
+        yield Said(one, _text(value), _named(who), begun, time)
+
+
+def _unit(pieces: Sequence[dict[str, Any]], *, words: bool) -> float:
+    """How many of what the starts count are a second: whole numbers far apart are milliseconds."""
+    told = [(started(one), next((one[key] for key in _keys_of(*one).end), None)) for one in pieces]
+    starts = [(start, end) for (key, start), end in told if _ticks(key) == 1 and start is not None]
+    if not starts or not all(isinstance(start, int) for start, _ in starts):
+        return 1
+    lengths = [end - start for start, end in starts if isinstance(end, int)]
+    lengths = lengths or [later - one for (one, _), (later, _) in pairwise(starts)]
+    return 1000 if lengths and median(lengths) > (_LONG_WORD if words else _LONG) else 1
+
+
+def heard(rows: Sequence[Item]) -> Iterator[Said]:
+    """What was heard, of the rows of a table."""
+    ticks = _unit([row.value for row in rows], words=False)
+    return _said([(row, _speaker(row.value)) for row in rows], {}, ticks)
+
+
+def _chosen(value: Item) -> list[list[Said]]:
+    """The lists that are read, those of one way, in the order of the file."""
+    labels = _labels(value.value)
+    ways: dict[str, list[list[tuple[Item, Any]]]] = {}
+    for way, inside in _lists(value):
+        ways.setdefault(way, []).append(inside)
+    best, chosen = (0, False, 0), list[list[Said]]()
+    for lists in ways.values():
+        pieces = [one.value for inside in lists for one, _ in inside]
+        texts = [text for one in pieces if (text := _text(one)).strip()]
+        average = sum(len(text.split()) for text in texts) / max(len(texts), 1)
+        ticks = _unit(pieces, words=average < _SEGMENT[0])
+        said = [list(_said(inside, labels, ticks)) for inside in lists]
+        named = [list_ for list_ in said if any(one.speaker for one in list_)]
+        speakers = {one.speaker for list_ in named for one in list_} - {""}
+        rank = min(len(speakers), 2), _SEGMENT[0] < average <= _SEGMENT[1], len(texts)
+        if texts and (not chosen or rank[:2] > best[:2]):
+            best, chosen = rank, named or said
+    return chosen
 
 
 def _labels(value: object) -> dict[str, str]:
@@ -110,13 +258,13 @@ def _labels(value: object) -> dict[str, str]:
 
 
 def seconds(value: object) -> float:
-    """A number, or one in a text such as `1.200s`, `PT1M2.5S` or `00:01:02.5`."""
+    """A number, or one in a text such as `1.200s`, `0,5`, `PT1M2.5S` or `00:01:02.5`."""
     if isinstance(value, int | float):
         return float(value)
     if isinstance(value, str) and ":" in value:
         return float(spot(value) or 0)
     total, digits = 0.0, ""
-    for letter in value if isinstance(value, str) else "":
+    for letter in value.replace(",", ".") if isinstance(value, str) else "":
         if letter.isdecimal() or letter == ".":
             digits += letter
         elif digits:
@@ -125,49 +273,37 @@ def seconds(value: object) -> float:
     return total + (float(digits) if digits and digits.count(".") < 2 else 0)
 
 
-def heard_by(value: Any) -> str:
-    """Who is told to say what an object holds."""
-    return _named(_speaker(value, None))
+def _documents(source: Source) -> Iterator[Item]:
+    """The file as one value: a list of its lines where it has one on each."""
+    if source.json.whole:
+        yield from source.json.items
+    elif source.json.items:
+        yield Item([item.value for item in source.json.items], 0)
 
 
-def _named(speaker: object) -> str:
-    """A speaker's name, as they are told; one who is a number is `Speaker 1`."""
-    name = speaker if isinstance(speaker, str) else string({"": speaker}, "")
-    return f"Speaker {name}" if name.isdecimal() else name
-
-
-_SHAPES = (
-    _Heard("segments[]/start+end+text", "segments"),
-    _Heard("transcription[]/offsets+text", "transcription"),
-    _Heard("segments[]/startTime+body", "segments"),
-    _Heard("results/audio_segments[]/transcript+start_time", "results/audio_segments"),
-    _Heard("results/utterances[]/transcript+start", "results/utterances"),
-    _Heard("utterances[]/text+start+end", "utterances", ticks=1000),
-    _Heard("phrases[]/text+offsetMilliseconds", "phrases"),
-    _Heard("sentences[]/text+speaker_name", "sentences"),
-    _Heard("data/transcript/sentences[]/text", "data/transcript/sentences"),
-    _Heard("results/items[]/alternatives+type", "results/items"),
-    _Heard(
-        "results/channels[]/alternatives[]/paragraphs/paragraphs[]/sentences",
-        "results/channels alternatives paragraphs/paragraphs sentences",
-    ),
-    _Heard("results/channels[]/alternatives", "results/channels alternatives words"),
-    _Heard("monologues[]/speaker+elements", "monologues elements"),
-    _Heard("recognizedPhrases[]/nBest", "recognizedPhrases"),
-    _Heard("results[]/alternatives[]/words[]/word", "results alternatives words", tagged=True),
-    _Heard("results[]/alternatives[]/transcript", "results alternatives"),
-    _Heard("language_code words[]/text+type", "words"),
-    _Heard("audio_url words[]/text+start", "words", ticks=1000),
-    _Heard("participant words[]/text+start_timestamp", "words"),
-    _Heard("speaker words[]/text+start_timestamp", "words"),
-)
-_KNOWN = [(shaped(one.shape), one) for one in _SHAPES]
+def detect(source: Source) -> bool:
+    """Whether a file holds a list of what was heard."""
+    first = (
+        item._replace(value=item.value[:_LOOKED_AT] if isinstance(item.value, list) else item.value)
+        for item in _documents(source)
+    )
+    return any(next(_lists(item, most=_LOOKED_AT), None) for item in first)
 
 
 def _speech(source: Source, item: Item) -> Iterator[Chat]:
-    heard = next((one for has, one in _KNOWN if has(item.value)), None)
-    if heard:
-        yield Chat(item, list(turns(heard.said(item))), source.stem)
+    chosen = _chosen(item)
+    starts = [one.start for list_ in chosen for one in list_]
+    ordered = all(one <= later for one, later in pairwise(starts))
+    found = turns(chain(*chosen)) if ordered else chain(*map(turns, chosen))
+    listed = list(found) if ordered else sorted(found, key=lambda one: one.value["start"])
+    if not source.json.whole:  # a value a line
+        lines = [one.line for one in source.json.items]
+        steps = (one.pointer.split("/", 2)[1:] for one in listed)
+        listed = [
+            one._replace(line=lines[int(n)], pointer="".join(f"/{way}" for way in rest))
+            for one, (n, *rest) in zip(listed, steps)
+        ]
+    yield Chat(item, listed, source.stem)
 
 
 def turns(said: Iterable[Said]) -> Iterator[Item]:
@@ -206,7 +342,13 @@ def _is_piece(one: Said) -> bool:
 
 def _turn(first: Said, texts: list[str]) -> Item:
     at = place(int(first.start))
-    said = {"text": "".join(texts), "speaker": first.speaker, "turn": at, "time": first.time}
+    said = {
+        "text": "".join(texts),
+        "speaker": first.speaker,
+        "turn": at,
+        "time": first.time,
+        "start": first.start,
+    }
     return first.item._replace(value=said)
 
 
@@ -226,7 +368,8 @@ def placed(source: Source, said: Iterable[Said], title: str) -> Iterator[Turn]:
 
 FORMS = {
     "speech": Form(
-        claims=tuple(one.shape for one in _SHAPES),
+        detect=detect,
+        items=_documents,
         parted=_speech,
         inside="segments",
         text="text",
