@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 from smartsearch.transcripts.formats.fields import escaped, mapping, string
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.keys import HEAD, are_messages, keys_of
+from smartsearch.transcripts.formats.keys import HEAD, LISTS, are_messages, is_plain, keys_of
 
-LISTS = ("messages", "conversations", "conversation")
-"""Keys of lists of messages, which are read before any other."""
 _ANSWERS = ("response", "responses", "choices", "output", "outputs", "completion", "chosen", "rejected")
 """Where what answers a list of messages stands beside it."""
 _TOGETHER = {*LISTS, *_ANSWERS, "request", "input", "inputs", "prompt", "message"}
@@ -81,8 +79,10 @@ def conversations(item: Item, most: int | None = None) -> list[Conversation]:
     value = item.value
     if isinstance(value, dict):
         keys = keys_of(value)
-        known = any(isinstance(value.get(key), list) for key in LISTS)
-        if keys.pair or (not known and (is_message(value) or (keys.text and are_messages([value])))):
+        if keys.pair or is_plain(value, keys):
+            return []
+        known = any(isinstance(value[key], list) for key in keys.lists)
+        if not known and (is_message(value) or (keys.text and are_messages([value]))):
             return []
     return [one._replace(messages=[*_system(one.around), *one.messages]) for one in _inside(item, most, 0)]
 
@@ -147,7 +147,7 @@ def _system(item: Item) -> Iterator[Item]:
 
 def answers(value: object) -> tuple[str, ...]:
     """The path to the messages that answer one and stand in it, perhaps in an object; () for none."""
-    for key in keys_of(value).answers:
+    for key in keys_of(value).answers if isinstance(value, dict) else ():
         held = mapping(value).get(key)
         inner = next((name for name in mapping(held) if isinstance(mapping(held)[name], list)), "")
         listed = mapping(held)[inner] if inner else held

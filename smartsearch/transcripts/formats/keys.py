@@ -57,6 +57,8 @@ _PAIRS = (
     *(("prompt", "completion"), ("prompt", "response"), ("user", "assistant"), ("human", "assistant")),
 )
 """What was asked and what was answered, where one record has both."""
+LISTS = ("messages", "conversations", "conversation")
+"""Keys of lists of messages, which are read before any other."""
 _GONE = ("deleted", "is_deleted", "deleted_at", "is_removed", "unsent", "is_unsent")
 """What a message has that was taken back."""
 _AFTER_ROLE = ("user", "role", "sender_id", "author_id", "user_id", "from_id")
@@ -101,6 +103,7 @@ class Keys(NamedTuple):
     session: tuple[str, ...]
     turn: tuple[str, ...]
     answers: tuple[str, ...]
+    lists: tuple[str, ...]
     gone: tuple[str, ...]
     pair: tuple[str, ...]
     is_chat: bool
@@ -128,6 +131,7 @@ def _found(names: Sequence[str]) -> Keys:
         **found,
         after_role=of(_AFTER_ROLE),
         answers=of(_ANSWERS),
+        lists=tuple(name for name in LISTS if name in names),
         gone=of(_GONE),
         pair=next((pair for pair in pairs if len(pair) == len({*map(plain, pair)}) == 2), ()),
         is_chat=not of(_NO_CHAT),
@@ -137,6 +141,7 @@ def _found(names: Sequence[str]) -> Keys:
 _kept = lru_cache(maxsize=256)(_found)
 
 
+@lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """A key without case, blanks and marks."""
     return name.translate(_MARKS).casefold()
@@ -182,6 +187,13 @@ def _said_in(value: dict[str, Any]) -> str | list[Any] | None:
     if isinstance(runs := value.get("runs"), list):
         return runs
     return next((value[key] for key in keys_of(value).text if isinstance(value[key], str)), None)
+
+
+def is_plain(record: Any, keys: Keys) -> bool:
+    """Whether a record is a message that says something, and holds none of the usual lists of others."""
+    if keys.lists or not keys.text or not (record.__class__ is dict and text_at(record, keys.text)[1]):
+        return False
+    return record.get("role").__class__ is str or bool(name_at(record, keys.speaker or keys.after_role)[1])
 
 
 def is_gone(record: Any, keys: Keys) -> bool:

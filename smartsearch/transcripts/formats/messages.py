@@ -40,6 +40,7 @@ from smartsearch.transcripts.formats.keys import (
     Named,
     are_messages,
     is_gone,
+    is_plain,
     keys_of,
     name_at,
     only_list,
@@ -109,7 +110,7 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
     nobody, timeless = list[Item](), list[Item]()
     for message, when in zip(messages, times, strict=True):
         value = message.item.value
-        if is_result(value, own) or is_gone(value, keys_of(value)):
+        if is_result(value, own) or ((keys := keys_of(value)).gone and is_gone(value, keys)):
             continue
         record = _turn(source, message, day_first, own)
         if isinstance(record, Turn):
@@ -162,14 +163,16 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
     if _needs_more(value, keys) or is_ambiguous(str(_when(value, keys))):
         return None
     item = Item(value, line)
-    if is_result(value, set()) or is_gone(value, keys):
+    if is_result(value, set()) or (keys.gone and is_gone(value, keys)):
         return item.fault("what smartsearch itself returned, or what was taken back", "no_text")
     return _turn(source, _Message(item, source.stem), day_first=True)
 
 
 def _needs_more(value: object, keys: Keys) -> bool:
     """Whether a line is a conversation, a question with its answer, or a message that others answer."""
-    return bool(keys.pair) or holds(value) or bool(keys.answers and answers(value))
+    if keys.pair or (keys.answers and answers(value)):
+        return True
+    return not is_plain(value, keys) and holds(value)
 
 
 def as_written(lines: bytes) -> bool:
@@ -240,7 +243,7 @@ def _threaded(item: Item) -> Iterator[Item]:
     waiting = [item]
     while waiting:
         yield (one := waiting.pop())
-        if path := answers(one.value):
+        if keys_of(one.value).answers and (path := answers(one.value)):
             waiting.extend(reversed(list(one.elements(*path))))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -152,6 +152,7 @@ def started(value: dict[str, Any], far: bool = True) -> tuple[str, Any]:
     return started(words[0]) if words else ("", None)
 
 
+@lru_cache(maxsize=256)
 def _ticks(key: str) -> float:
     return next((ticks for end, ticks in _TICKS.items() if plain(key).endswith(end)), 1)
 
@@ -169,35 +170,42 @@ def _are_heard(values: Sequence[object], way: str) -> bool:
         bool(_keys_of(*one).text) or not one.keys().isdisjoint(("alternatives", "nBest")) for one in few
     )
     if way.endswith("alternatives"):
-        return said > 0 and not any(objects(one, "words") for one in few)
+        return any("transcript" in one and not objects(one, "words") for one in few)
     return 0 < said == len(values[:_LOOKED_AT]) <= 3 * sum(bool(started(one, way != "")[0]) for one in few)
 
 
 def _lists(
-    item: Item, who: Any = None, way: str = "", most: int | None = None
+    item: Item, only: str | None = None, who: Any = None, way: str = ""
 ) -> Iterator[tuple[str, list[Any]]]:
-    """The lists of what was heard in a value, each with its way, keys alone: its pieces and who says them."""
+    """The lists of what was heard in a value, each with its way, keys alone: its pieces and who says them.
+
+    `only` those of one way; else as much as it takes to choose a way.
+    """
     value = item.value
     if isinstance(value, list):
-        best = 1 if way.endswith("alternatives") else most
-        inside = [(one, own) for one, own in _by_whom(item, who, way, best)]
-        if _are_heard(value, way):
+        inside = list(_by_whom(item, who, way, whole=only is not None))
+        if only == way or (only is None and _are_heard(value, way)):
             yield way, inside
-        for one, own in inside:
-            yield from _lists(one, own, way, most)
+        for one, own in inside if only != way else ():
+            yield from _lists(one, only, own, way)
     elif isinstance(value, dict) and way.count("/") < _DEPTH:
         for key, held in value.items():
-            if isinstance(held, list | dict) and plain(key) in _LISTS:
-                yield from _lists(Item(held, item.line, f"{item.pointer}/{key}"), who, f"{way}/{key}", most)
+            on = f"{way}/{key}" if isinstance(held, list | dict) and plain(key) in _LISTS else ""
+            if on and (only is None or f"{only}/".startswith(f"{on}/")):
+                yield from _lists(Item(held, item.line, f"{item.pointer}/{key}"), only, who, on)
 
 
-def _by_whom(item: Item, above: Any, way: str, most: int | None) -> Iterator[tuple[Item, Any]]:
-    """The objects in a list, each with its speaker, or the one around it."""
-    many = way.endswith("channels") and len(item.value) > 1
-    for n, one in enumerate(islice(item.elements(), most)):
+def _by_whom(item: Item, above: Any, way: str, *, whole: bool) -> Iterator[tuple[Item, Any]]:
+    """The objects in a list, or the first and the last few, each with its speaker, or the one around it."""
+    many, count = way.endswith("channels") and len(item.value) > 1, len(item.value)
+    places = range(count) if whole or count <= _LOOKED_AT else (*range(_LOOKED_AT - 2), count - 2, count - 1)
+    for n in places:
+        one = Item(item.value[n], item.line, f"{item.pointer}/{n}")
         if isinstance(one.value, dict):
             own = _speaker(one.value)
             yield one, f"Channel {n}" if many else above if own is None else own
+        if way.endswith("alternatives"):
+            return
 
 
 def _said(inside: Sequence[tuple[Item, Any]], labels: dict[str, str], ticks: float) -> Iterator[Said]:
@@ -235,19 +243,22 @@ def _chosen(value: Item) -> list[list[Said]]:
     ways: dict[str, list[list[tuple[Item, Any]]]] = {}
     for way, inside in _lists(value):
         ways.setdefault(way, []).append(inside)
-    best, chosen = (0, False, 0), list[list[Said]]()
-    for lists in ways.values():
-        pieces = [one.value for inside in lists for one, _ in inside]
-        texts = [text for one in pieces if (text := _text(one)).strip()]
-        average = sum(len(text.split()) for text in texts) / max(len(texts), 1)
-        ticks = _unit(pieces, words=average < _SEGMENT[0])
-        said = [list(_said(inside, labels, ticks)) for inside in lists]
-        named = [list_ for list_ in said if any(one.speaker for one in list_)]
-        speakers = {one.speaker for list_ in named for one in list_} - {""}
-        rank = min(len(speakers), 2), _SEGMENT[0] < average <= _SEGMENT[1], len(texts)
-        if texts and (not chosen or rank[:2] > best[:2]):
-            best, chosen = rank, named or said
-    return chosen
+    ranks = {way: _rank(list(chain(*lists)), labels) for way, lists in ways.items()}
+    best = max(ranks, key=lambda way: ranks[way][:2], default=None)
+    if best is None:
+        return []
+    lists = [inside for _, inside in _lists(value, best)]
+    ticks = _unit([one.value for inside in lists for one, _ in inside], words=ranks[best][2] < _SEGMENT[0])
+    said = [list(_said(inside, labels, ticks)) for inside in lists]
+    return [list_ for list_ in said if any(one.speaker for one in list_)] or said
+
+
+def _rank(pieces: Sequence[tuple[Item, Any]], labels: dict[str, str]) -> tuple[int, bool, float]:
+    """How telling some pieces are: their speakers, up to two; whether they are segments; words of each."""
+    said = [one for one in _said(pieces, labels, 1) if one.text.strip()]
+    average = sum(len(one.text.split()) for one in said) / max(len(said), 1)
+    speakers = {one.speaker for one in said} - {""}
+    return (min(len(speakers), 2) if said else -1), _SEGMENT[0] < average <= _SEGMENT[1], average
 
 
 def _labels(value: object) -> dict[str, str]:
@@ -283,11 +294,7 @@ def _documents(source: Source) -> Iterator[Item]:
 
 def detect(source: Source) -> bool:
     """Whether a file holds a list of what was heard."""
-    first = (
-        item._replace(value=item.value[:_LOOKED_AT] if isinstance(item.value, list) else item.value)
-        for item in _documents(source)
-    )
-    return any(next(_lists(item, most=_LOOKED_AT), None) for item in first)
+    return any(next(_lists(item), None) for item in _documents(source))
 
 
 def _speech(source: Source, item: Item) -> Iterator[Chat]:
