@@ -159,9 +159,14 @@ def name_at(record: Any, keys: Iterable[str]) -> tuple[str, str]:
         else:
             name = string(record, key)
         if name:
-            last = string(record, *_LAST_NAME) if plain(key) == "firstname" else ""
+            last = string(record, *_LAST_NAME) if is_first(key) else ""
             return key, f"{name} {last}" if last else name
     return "", ""
+
+
+def is_first(key: str) -> bool:
+    """Whether a key is that of a first name."""
+    return plain(key) == "firstname"
 
 
 def text_at(record: Any, keys: Iterable[str]) -> tuple[str, Any]:

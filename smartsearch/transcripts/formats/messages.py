@@ -39,6 +39,7 @@ from smartsearch.transcripts.formats.keys import (
     Keys,
     Named,
     are_messages,
+    is_first,
     is_gone,
     is_plain,
     keys_of,
@@ -105,14 +106,15 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
     if messages and not messages[0].item.line and _are_latest_first(messages):
         messages.reverse()
     own = ids(message.item.value for message in messages)
-    times = [_when(message.item.value, keys_of(message.item.value)) for message in messages]
+    known = [keys_of(message.item.value) for message in messages]
+    times = [_when(message.item.value, keys) for message, keys in zip(messages, known, strict=True)]
     day_first = is_day_first(map(str, times))
     nobody, timeless = list[Item](), list[Item]()
-    for message, when in zip(messages, times, strict=True):
+    for message, keys, when in zip(messages, known, times, strict=True):
         value = message.item.value
-        if is_result(value, own) or ((keys := keys_of(value)).gone and is_gone(value, keys)):
+        if is_result(value, own) or (keys.gone and is_gone(value, keys)):
             continue
-        record = _turn(source, message, day_first, own)
+        record = _turn(source, message, keys, when, day_first, own)
         if isinstance(record, Turn):
             if not record.speaker:
                 nobody.append(message.item)
@@ -160,17 +162,21 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
     That is so of a conversation, which may be one of many, and of a date that may be day or month first.
     """
     keys = keys_of(value)
-    if _needs_more(value, keys) or is_ambiguous(str(_when(value, keys))):
+    when = _when(value, keys)
+    if _needs_more(value, keys) or is_ambiguous(str(when)):
         return None
     item = Item(value, line)
     if is_result(value, set()) or (keys.gone and is_gone(value, keys)):
         return item.fault("what smartsearch itself returned, or what was taken back", "no_text")
-    return _turn(source, _Message(item, source.stem), day_first=True)
+    return _turn(source, _Message(item, source.stem), keys, when)
 
 
 def _needs_more(value: object, keys: Keys) -> bool:
-    """Whether a line is a conversation, a question with its answer, or a message that others answer."""
-    if keys.pair or (keys.answers and answers(value)):
+    """Whether a line is a conversation, a question with its answer, or a message that others answer.
+
+    Or a name is put together of two.
+    """
+    if keys.pair or (keys.answers and answers(value)) or (keys.speaker and is_first(keys.speaker[0])):
         return True
     return not is_plain(value, keys) and holds(value)
 
@@ -203,12 +209,13 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
     time = _when(value, keys)
     if _needs_more(value, keys) or is_ambiguous(str(time)):
         return None
+    role = _role(value)
     return Facts(
         string(value, *keys.conversation) or source.stem,
         string(value, *keys.session),
         "",
-        _speaker(value, keys),
-        _role(value),
+        _speaker(value, keys, role),
+        role,
         time_of(time) or source.day,
     )
 
@@ -247,27 +254,35 @@ def _threaded(item: Item) -> Iterator[Item]:
             waiting.extend(reversed(list(one.elements(*path))))
 
 
-def _turn(source: Source, message: _Message, day_first: bool, own: Container[str] = frozenset()) -> Record:
+def _turn(
+    source: Source,
+    message: _Message,
+    keys: Keys,
+    when: Any,
+    day_first: bool = True,
+    own: Container[str] = frozenset(),
+) -> Record:
     item, value = message.item, message.item.value
     if not isinstance(value, dict):
         return item.fault(f"{kind(value)} in the place of a message")
-    keys = keys_of(value)
     key, content = _content(value, keys)
     if not isinstance(content, str | list | None):
         return item.fault(f"`{key}` is {kind(content)}, not text or a list of parts")
     role = _role(value)
+    speaker = _speaker(value, keys, role)
     text, caption = parts(content)
     if has_more(value, content):
         text, caption, results = _with_calls(item, key, own)
-        role = "tool" if results and not text.strip() else role
-        text = text if text.strip() else results
-    times = (time_of(time, day_first=day_first) for time in (_when(value, keys), message.time))
+        if results and not text.strip():
+            speaker = speaker if role == "tool" else "tool"
+            role, text = "tool", results
+    time = time_of(when, day_first=day_first) or time_of(message.time, day_first=day_first)
     return turn(
         source.path,
         item,
         text=text,
-        speaker=_speaker(value, keys) if role != "tool" or role == _role(value) else role,
-        time=next(filter(None, times), source.day),
+        speaker=speaker,
+        time=time or source.day,
         caption=caption,
         role=role,
         conversation=string(value, *keys.conversation) or message.conversation,
@@ -293,9 +308,8 @@ def _with_calls(item: Item, key: str, own: Container[str]) -> tuple[str, str, st
     return "\n".join(filter(None, said)), joined(captions), "\n".join(filter(None, results))
 
 
-def _speaker(value: dict[str, Any], keys: Keys) -> str:
+def _speaker(value: dict[str, Any], keys: Keys, role: str) -> str:
     """Who speaks: a name, unless that is ShareGPT's word for a role; the role; any other name."""
-    role = _role(value)
     key, name = name_at(value, keys.speaker)
     if name and not (key == "from" and role):
         return name
