@@ -45,9 +45,8 @@ def columns(source: Source) -> list[str]:
     """The names in a file's first row, where it has two or more and all differ; else none."""
     if (ruled := _ruled(source)) is not None:
         return _cells(source.lines[ruled - 1])
-    names = _first(source)
-    whole = all(len(name) <= _LONGEST for name in names) and len(set(names)) == len(names)
-    return (_inferred(source, names) or names) if whole and len(names) > 1 else []
+    dialect = _dialect(source)
+    return _named(source, _first(source, dialect), dialect)
 
 
 def records(source: Source) -> Iterator[Item | FormatError]:
@@ -63,9 +62,11 @@ def records(source: Source) -> Iterator[Item | FormatError]:
             said = f"lines beside the table left out: {len(beside)}, the first at line {beside[0]}"
             yield FormatError(said, kind="notice")
         return
-    reader, told = _reader(source), source.text.count("\n") - _text(source).count("\n")
-    names = columns(source)
-    headed = not names or not {*names}.isdisjoint(_first(source))
+    dialect, told = _dialect(source), 1 if _SEPARATOR.match(source.text) else 0
+    first = _first(source, dialect)
+    names = _named(source, first, dialect)
+    headed = not names or not {*names}.isdisjoint(first)
+    reader = csv.reader(StringIO("\n".join(source.lines[told:]).lstrip("\ufeff"), newline=""), **dialect)
     while True:
         line = reader.line_num + 1 + told
         try:
@@ -104,33 +105,30 @@ def _cells(row: str) -> list[str]:
     return [cell.strip().strip("*").replace("\\|", "|") for cell in _BAR.split(row.strip().strip("|"))]
 
 
-def _text(source: Source) -> str:
-    """The file behind its mark and a line for Excel."""
-    found = _SEPARATOR.match(source.text)
-    return source.text[found.end() :] if found else source.text.lstrip("\ufeff")
-
-
-def _first(source: Source) -> list[str]:
-    """The cells of the first line."""
-    first = _text(source)[:_HEAD].split("\n", 1)[0].strip("\r")
+def _first(source: Source, dialect: dict[str, Any]) -> list[str]:
+    """The cells of the first line, behind the file's mark and a line for Excel."""
+    told = _SEPARATOR.match(source.text)
+    start = told.end() if told else 0
+    first = source.text[start : start + _HEAD].lstrip("\ufeff").split("\n", 1)[0].strip("\r")
     try:
-        return next(csv.reader([first], **_dialect(source)), [])
+        return next(csv.reader([first], **dialect), [])
     except csv.Error:
         return []
 
 
-def _reader(source: Source) -> Any:
-    text = _text(source).replace("\r\n", "\n").replace("\r", "\n")
-    return csv.reader(StringIO(text, newline=""), **_dialect(source))
+def _named(source: Source, first: list[str], dialect: dict[str, Any]) -> list[str]:
+    """The names of the columns by the first row, or as they tell themselves; [] of what is no table."""
+    whole = all(len(name) <= _LONGEST for name in first) and len(set(first)) == len(first) > 1
+    return (_inferred(source, first, dialect) or first) if whole else []
 
 
-def _inferred(source: Source, names: Sequence[str]) -> list[str]:
+def _inferred(source: Source, names: Sequence[str], dialect: dict[str, Any]) -> list[str]:
     """The names of the columns of a chat whose first row has none, or none for the text; else []."""
     keys = keys_of(dict.fromkeys(names))
     if source.suffix not in SUFFIXES or keys.text or bool(keys.speaker) != bool(keys.time) or len(names) > 3:
         return []
     try:
-        rows = list(islice(_reader(source), _LOOKED_AT))
+        rows = list(islice(csv.reader(source.lines[:_LOOKED_AT], **dialect), _LOOKED_AT))
     except csv.Error:
         return []
     rows = [row for row in rows if any(row)]

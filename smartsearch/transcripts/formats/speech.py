@@ -74,7 +74,7 @@ _LONG, _LONG_WORD = 100.0, 5.0
 """Seconds that nobody speaks without a break, and that no word lasts: more of them are milliseconds."""
 _SEGMENT = (1.5, 60.0)
 """Words of a segment, on average: fewer are words, more a whole recording."""
-_DEPTH, _LOOKED_AT = 9, 20
+_DEPTH, _LOOKED_AT, _SAMPLED = 9, 20, 200
 
 
 class Said(NamedTuple):
@@ -113,7 +113,7 @@ def _text(value: dict[str, Any]) -> str:
     for key in _keys_of(*value).text:
         if isinstance(found := value[key], str):
             return found
-    best = [*objects(value, "alternatives"), *objects(value, "nBest")]
+    best = objects(value, "alternatives") or objects(value, "nBest")
     return _text(best[0]) if best else ""
 
 
@@ -123,7 +123,7 @@ def _speaker(value: dict[str, Any]) -> Any:
         found = string(value[key], "name") if isinstance(value[key], dict) else value[key]
         if found not in (None, ""):
             return f"Channel {found}" if isinstance(found, int) and "channel" in key else found
-    best = objects(value, "alternatives")
+    best = objects(value, "alternatives") if "alternatives" in value else []
     return _speaker(best[0]) if best else None
 
 
@@ -159,6 +159,8 @@ def _ticks(key: str) -> float:
 
 def _named(speaker: object) -> str:
     """A speaker's name, as they are told; one who is a number is `Speaker 1`."""
+    if speaker is None:
+        return ""
     name = speaker if isinstance(speaker, str) else string({"": speaker}, "")
     return f"Speaker {name}" if name.isdecimal() else name
 
@@ -222,7 +224,8 @@ def _said(inside: Sequence[tuple[Item, Any]], labels: dict[str, str], ticks: flo
 
 def _unit(pieces: Sequence[dict[str, Any]], *, words: bool) -> float:
     """How many of what the starts count are a second: whole numbers far apart are milliseconds."""
-    told = [(started(one), next((one[key] for key in _keys_of(*one).end), None)) for one in pieces]
+    few = pieces[:_SAMPLED]
+    told = [(started(one), next((one[key] for key in _keys_of(*one).end), None)) for one in few]
     starts = [(start, end) for (key, start), end in told if _ticks(key) == 1 and start is not None]
     if not starts or not all(isinstance(start, int) for start, _ in starts):
         return 1
