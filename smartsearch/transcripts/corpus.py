@@ -217,6 +217,8 @@ def _in_parts(
                 close()
             gathered.skipped.extend(indexed.skipped)
             gathered.said.extend((entry, said) for said in indexed.said)
+            if indexed.ids and (shown := gathered.firsts(entry, indexed.ids)):
+                indexed = indexed.without(shown)
             if indexed.runs:
                 ready.append(indexed)
         elif (file := LineFile.at(entry, limits)) is not None:

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import blake2b
+from itertools import compress
 from pathlib import PurePath
 from typing import BinaryIO
 
@@ -27,8 +29,14 @@ _REPORTED_RECORDS = 20
 _KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are six
 _GROWTH = 8  # characters of turns for one of the file: names stand for ids, and few are much longer
 _FREE = 1 << 24  # characters of turns that any file may come to
+_ID = 8  # bytes of a turn's id
 _COUNTED = re.compile(r"([\d,]+) (turn|bad byte|NUL character)s?(.*)", re.DOTALL)
 _OVERGROWN = "its turns come to many times its size, as long names are repeated; the last ones were left out"
+
+
+def id_of(turn: Turn) -> bytes:
+    """What tells a turn from any other of its folder, zeros where it has no id."""
+    return blake2b(turn.turn.encode(), digest_size=_ID).digest() if turn.turn else bytes(_ID)
 
 
 @dataclass
@@ -40,8 +48,8 @@ class Gathered:
     said: list[tuple[str, str]] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
     neighbours: dict[str, str | None] = field(default_factory=dict)
-    sessions: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The file in which a turn stands first, by its folder and its id: for formats that say `once`."""
+    sessions: dict[str, set[bytes]] = field(default_factory=dict)
+    """The ids of the turns so far, by folder: for formats that say `once`."""
     shares: dict[str, Explained] | None = None
     """How much of each file its turns explain, where somebody asks for that."""
 
@@ -61,10 +69,14 @@ class Gathered:
             files.setdefault(key, {})[path] = None
         return tuple(_of_files(list(paths), said, counts[said]) for said, paths in files.items())
 
-    def is_first(self, turn: Turn) -> bool:
-        """Whether no other file of its folder had a turn of this id before."""
-        key = os.path.dirname(turn.path), turn.turn  # noqa: PTH120 - a path is not taken apart for each turn
-        return not turn.turn or self.sessions.setdefault(key, turn.path) == turn.path
+    def firsts(self, path: str, ids: bytes) -> list[bool] | None:
+        """Of the turns of a file, by their ids, whether no other file of its folder had them; None: all."""
+        pieces = [ids[at : at + _ID] for at in range(0, len(ids), _ID)]
+        seen = self.sessions.setdefault(os.path.dirname(path), set())  # noqa: PTH120 - a path as it is
+        found = None if seen.isdisjoint(pieces) else [one not in seen for one in pieces]
+        seen.update(pieces)
+        seen.discard(bytes(_ID))
+        return found
 
     def skip(self, path: str, kind: str, reason: str) -> None:
         """Add what could not be read of a file, and why."""
@@ -178,8 +190,8 @@ def _take(source: Source, chosen: Format, limits: Limits, into: Gathered) -> Non
     if len(into.turns) == before and not bad and not (chosen.silent or chosen.sparse):
         into.warn(source.path, f"read as {chosen.name}, no turns")
     _explain(source, chosen, into.turns[before:], into)
-    if chosen.once:
-        into.turns[before:] = filter(into.is_first, into.turns[before:])
+    if chosen.once and (shown := into.firsts(source.path, b"".join(map(id_of, into.turns[before:])))):
+        into.turns[before:] = compress(into.turns[before:], shown)
 
 
 def _explain(source: Source, chosen: Format, turns: Sequence[Turn], into: Gathered) -> None:

@@ -611,6 +611,22 @@ def test_who_reads_sees_one_state_of_the_index(folder):
     check(folder)
 
 
+def test_a_resumed_session_shows_each_turn_once_from_an_index_too(tmp_path):
+    def typed(uuid, text):
+        return {"type": "user", "uuid": uuid, "sessionId": "s", "message": {"role": "user", "content": text}}
+
+    rows = [typed(f"u{n}", f"the dog says {n}") for n in range(6)]
+    folder = tmp_path / "one"
+    for name, inside in (("a", rows[:3]), ("b", [rows[1], rows[4], rows[2], rows[5]]), ("c", rows)):
+        put(folder, f"{name}.jsonl", "".join(json.dumps(row) + "\n" for row in inside))
+    build(str(folder))
+    assert check(folder) == 6
+    with (folder / "b.jsonl").open("a") as file:
+        file.write(json.dumps(typed("u9", "a flute")) + "\n")
+    assert check(folder) == 3 + 1
+    assert check(folder / "c.jsonl") == 6
+
+
 def test_two_threads_read_at_once(indexed):
     large, plain = searched(read(indexed)), Haystack(transcripts.read([str(indexed)]))
     expected = {text: plain.turns_with(text) for text in SEARCHED}

@@ -81,7 +81,7 @@ def test_an_error_in_a_file_by_line_has_it_read_whole(tmp_path, monkeypatch):
     monkeypatch.setattr("smartsearch.transcripts.formats.messages._turn", fails)
     with pytest.raises(NotByLine):
         unparsed.turn(3)
-    monkeypatch.setattr("smartsearch.transcripts.formats.messages._list_key", fails)
+    monkeypatch.setattr("smartsearch.transcripts.formats.messages._needs_more", fails)
     with pytest.raises(NotByLine):
         list(unparsed.facts(unparsed.with_word("hello")))
     put(tmp_path, "b.txt", CHAT)

@@ -32,7 +32,7 @@ from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.filters import Facts
 from smartsearch.types import Turn, fold
 
-SCHEMA = 3
+SCHEMA = 4
 STAMP = f"{SCHEMA} {smartsearch.__version__} {unicodedata.unidata_version}"
 """Writer and reader of an index must agree on this: layout, readers, case folding."""
 NAME, DAMAGED = "index.sqlite", "damaged"
@@ -54,7 +54,7 @@ TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value);
 CREATE TABLE files
     (id INTEGER PRIMARY KEY, path BLOB UNIQUE, state TEXT, turns INTEGER, speakers TEXT, skipped TEXT,
-    warnings TEXT);
+    warnings TEXT, ids BLOB);
 CREATE TABLE runs
     (file INTEGER, position INTEGER, first INTEGER, count INTEGER, PRIMARY KEY (file, position))
     WITHOUT ROWID;

@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,8 @@ class IndexedFile:
     path: str
     runs: tuple[Run, ...]
     facts: tuple[str, str, str]
+    ids: bytes = b""
+    """What tells its turns from those of other files of its folder (`onefile.id_of`), if that is needed."""
 
     @property
     def speakers(self) -> set[str]:
@@ -58,6 +60,14 @@ class IndexedFile:
     def said(self) -> list[str]:
         """The warnings of reading it."""
         return list(orjson.loads(self.facts[2]))
+
+    def without(self, shown: Sequence[bool]) -> IndexedFile:
+        """The file with those of its turns alone that are `shown`."""
+        rows = [row for first, count in self.runs for row in range(first, first + count)]
+        kept = [row for row, here in zip(rows, shown, strict=True) if here]
+        firsts = [n for n, row in enumerate(kept) if not n or row != kept[n - 1] + 1]
+        ends = (*firsts[1:], len(kept))
+        return replace(self, runs=tuple((kept[n], end - n) for n, end in zip(firsts, ends)))
 
 
 class Index:
@@ -80,10 +90,12 @@ class Index:
                 )
 
     @cached_property
-    def _files(self) -> dict[str, tuple[int, str, int, tuple[str, str, str]]]:
-        """Number, state, turns, and what reading said, by real path."""
-        every = self._all("SELECT path, id, state, turns, speakers, skipped, warnings FROM files")
-        return {os.fsdecode(path): (file, state, n, (a, b, c)) for path, file, state, n, a, b, c in every}
+    def _files(self) -> dict[str, tuple[int, str, int, tuple[str, str, str], bytes]]:
+        """Number, state, turns, what reading said, and ids of turns, by real path."""
+        every = self._all("SELECT path, id, state, turns, speakers, skipped, warnings, ids FROM files")
+        return {
+            os.fsdecode(path): (file, state, n, (a, b, c), i) for path, file, state, n, a, b, c, i in every
+        }
 
     @cached_property
     def _runs(self) -> dict[int, list[Run]]:
@@ -119,12 +131,12 @@ class Index:
             return None
         if Path(path).absolute().parts[-2:] != Path(real).parts[-2:]:
             return None
-        number, _, turns, facts = held
+        number, _, turns, facts, ids = held
         runs = tuple(self._runs.get(number, ()))
         with store.faults(self._folder, self.root):
             if sum(count for _, count in runs) != turns:
                 raise ValueError("runs")
-        return IndexedFile(self, number, path, runs, facts)
+        return IndexedFile(self, number, path, runs, facts, ids)
 
     def turn(self, row: int, file: int, path: str) -> Turn:
         """The turn in a row, of the file of that number, shown as `path`. Raises IndexFault."""

@@ -20,6 +20,7 @@ from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.files import find
 from smartsearch.transcripts.large import index_store as store
+from smartsearch.transcripts.onefile import id_of
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Skipped, Turn, fold
 
@@ -221,7 +222,7 @@ class _Build:
                 self._note(path, store.APART + state)
                 self._leave(path)
             return True
-        self._put(path, state, read, held)
+        self._put(path, state, read, held, once=known is not None and known.once)
         return True
 
     def _leave(self, path: str) -> None:
@@ -230,26 +231,26 @@ class _Build:
 
     def _note(self, path: str, state: str) -> None:
         """Mark a file as not indexable."""
-        asked = "INSERT INTO files VALUES (NULL, ?, ?, 0, '[]', '[]', '[]')"
+        asked = "INSERT INTO files VALUES (NULL, ?, ?, 0, '[]', '[]', '[]', x'')"
         number = self._database.execute(asked, (os.fsencode(path), state)).lastrowid or 0
         self._known[path] = (number, state)
 
-    def _put(self, path: str, state: str, read: Corpus, held: tuple[int, str] | None) -> None:
+    def _put(self, path: str, state: str, read: Corpus, held: tuple[int, str] | None, *, once: bool) -> None:
         facts = (
             len(read.turns),
             json.dumps(sorted({fold(turn.speaker) for turn in read.turns})),
             json.dumps([(entry.kind, entry.reason) for entry in read.skipped]),
             json.dumps([said.removeprefix(f"{path}: ") for said in read.warnings]),
+            b"".join(id_of(turn) for turn in read.turns) if once else b"",
         )
         if held:
             number = held[0]
-            asked = (
-                "UPDATE files SET state = ?, turns = ?, speakers = ?, skipped = ?, warnings = ? WHERE id = ?"
-            )
+            fields = ["state", "turns", "speakers", "skipped", "warnings", "ids"]
+            asked = f"UPDATE files SET {', '.join(f'{field} = ?' for field in fields)} WHERE id = ?"
             self._database.execute(asked, (state, *facts, number))
             self._built.changed += 1
         else:
-            asked = "INSERT INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?)"
+            asked = "INSERT INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
             number = self._database.execute(asked, (os.fsencode(path), state, *facts)).lastrowid or 0
             self._built.new += 1
         self._known[path] = (number, state)
