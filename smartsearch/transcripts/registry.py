@@ -151,10 +151,6 @@ apps/zed .json: threads of Zed's agent as JSON
 apps/vercel-ai .json .jsonl: messages of `parts`: Vercel's AI SDK, contents of Gemini's interface
 apps/lobechat .json: LobeChat's export
     how: LobeChat: Settings, Data, Export all
-apps/nextchat .json: NextChat's backup, which was ChatGPT-Next-Web
-    how: NextChat: Settings, Local data, Export
-apps/typingmind .json: TypingMind's export
-    how: TypingMind: Settings, App data, Export
 apps/big-agi .json: big-AGI's conversations
     how: big-AGI: a conversation's menu, Backup, Download
 apps/chatbox .json: Chatbox's backup
@@ -175,7 +171,7 @@ datasets/dialogues .json .jsonl .ndjson: data sets of dialogues: SAMSum, MediaSu
     how: their files on the Hugging Face Hub
     rest: summaries and answers that were not chosen
 messages .json .jsonl .ndjson: messages with `role` and `content`, `sender` and `text` or the like: JSONL, a
-    list, conversations
+    list, conversations; NextChat, TypingMind, LiteLLM, GitLab, Jira, Twilio ...
 extras/export-extras .json silent: files without turns in exports; nothing is read
 """
 _TEXT = """

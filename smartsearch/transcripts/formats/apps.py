@@ -182,22 +182,6 @@ FORMS = {
         roles=_ALL,
         sort=True,
     ),
-    "nextchat": Form(
-        claims=("chat-next-web-store/sessions[]/messages", "sessions[]/topic+messages+mask"),
-        chats="chat-next-web-store/sessions sessions",
-        inside="messages",
-        title="topic",
-        roles=_ALL,
-    ),
-    "typingmind": Form(
-        claims=("data/chats[]/messages[]/role", "data/chats[]/chatID"),
-        chats="data/chats",
-        inside="messages",
-        name="id chatID",
-        title="chatTitle title",
-        roles=_ALL,
-        turn="uuid",
-    ),
     "big-agi": Form(
         claims=(
             "conversations[]/messages[]/role+fragments",

@@ -98,6 +98,11 @@ def _inside(item: Item, most: int | None, depth: int) -> list[Conversation]:
             return [
                 Conversation(Item(None, 0), "", [half for one in item.elements() for half in halves(one)])
             ]
+        inner = [
+            Item(mapping(one.value, "message"), one.line, f"{one.pointer}/message") for one in item.elements()
+        ]
+        if inner and are_messages([one.value for one in inner[:HEAD]]):
+            return [Conversation(Item(None, 0), "", inner)]
         return [one for each in islice(item.elements(), most) for one in _inside(each, most, depth + 1)]
     if not isinstance(value, dict):
         return []

@@ -18,7 +18,8 @@ _USUAL = {
     "speaker": (
         *("speaker", "sender", "author", "name", "username", "nick", "nickname", "speaker_name"),
         *("sender_name", "author_name", "display_name", "from_name", "participant", "person", "from"),
-        *("by", "posted_by", "user_name", "handle", "commenter", "uploader", "who", "first_name"),
+        *("by", "posted_by", "user_name", "handle", "commenter", "uploader", "who", "first_name", "senders"),
+        *("person_email", "sender_email", "author_email", "from_email", "de"),
         *("remitente", "absender", "expéditeur", "auteur", "remetente", "mittente", "отправитель", "автор"),
         *("sprecher", "verfasser", "autor", "autore", "afzender", "spreker", "nadawca", "odesílatel"),
         *("avsändare", "afsender", "avsender", "lähettäjä", "feladó", "gönderen", "pengirim", "nombre"),
@@ -29,7 +30,19 @@ _USUAL = {
         *("comment", "transcript", "body_text", "content_text"),
         *("mensaje", "nachricht", "mensagem", "messaggio", "texto", "сообщение", "текст", "内容", "消息"),
         *("testo", "texte", "bericht", "tekst", "treść", "wiadomość", "zpráva", "meddelande", "besked"),
-        *("melding", "viesti", "üzenet", "mesaj", "pesan", "メッセージ", "本文", "메시지"),
+        *(
+            "contenu",
+            "contenido",
+            "contenuto",
+            "melding",
+            "viesti",
+            "üzenet",
+            "mesaj",
+            "pesan",
+            "メッセージ",
+            "本文",
+            "메시지",
+        ),
     ),
     "time": (
         *("time", "timestamp", "created_at", "create_time", "date", "created_date", "ts", "datetime"),
@@ -37,7 +50,7 @@ _USUAL = {
         *("start_time", "started_at", "start", "published"),
         *("fecha", "hora", "datum", "zeit", "uhrzeit", "heure", "дата", "время", "时间", "日期"),
         *("godzina", "tijd", "tijdstip", "čas", "tid", "tidspunkt", "päivämäärä", "dátum", "tarih", "saat"),
-        *("tanggal", "waktu", "ora", "data", "日時", "時刻", "날짜", "시간"),
+        *("jour", "tanggal", "waktu", "ora", "data", "日時", "時刻", "날짜", "시간"),
     ),
     "conversation": (
         *("conversation_id", "thread_id", "conversation", "channel", "chat", "room", "channel_name"),
@@ -151,6 +164,8 @@ def name_at(record: Any, keys: Iterable[str]) -> tuple[str, str]:
     """The first of `keys` that holds a name, a number, or an object with a name; and the name. Else ""."""
     for key in keys:
         found = record[key]
+        if isinstance(found, list) and found:
+            found = found[0]
         if isinstance(found, str):
             name = found
         elif isinstance(found, dict):

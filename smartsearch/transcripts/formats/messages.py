@@ -63,7 +63,10 @@ _ROLES = {
 """Whom ShareGPT's `from` names; anything else there is a person's name."""
 _PUT_TOGETHER = (b"file", b"audio", b"video", b"document", b"inlineData", b'"tool_', b"attachments")
 _FROM = b'"from"'
-_CONVERSATION_KEYS = ("conversation_id", "conversationId", "thread_id", "conversation_hash", "id", "title")
+_CONVERSATION_KEYS = (
+    *("conversation_id", "conversationId", "thread_id", "conversation_hash", "id", "chatID", "title"),
+)
+_TITLES = ("title", "topic", "chatTitle", "name")
 
 
 class _Message(NamedTuple):
@@ -233,7 +236,7 @@ def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
             n, value = n + 1, around.value
             name = string(value, *_CONVERSATION_KEYS) if not label else ""
             name = name or label or (f"{source.stem}#{n}" if many else source.stem)
-            title = string(value, "title", "name")
+            title = string(value, *_TITLES)
             about = _Message(
                 around,
                 name,

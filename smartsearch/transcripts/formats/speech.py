@@ -72,6 +72,8 @@ _TICKS = {"ms": 1e3, "millis": 1e3, "milliseconds": 1e3, "offsets": 1e3, "ns": 1
 """How names of starts end that are told in so many ticks a second."""
 _LONG, _LONG_WORD = 100.0, 5.0
 """Seconds that nobody speaks without a break, and that no word lasts: more of them are milliseconds."""
+_SPANS = {"entity", "entity_group", "label", "lemma", "pos", "tag"}
+"""What is told of a piece of a text, whose start is a place in that."""
 _SEGMENT = (1.5, 60.0)
 """Words of a segment, on average: fewer are words, more a whole recording."""
 _DEPTH, _LOOKED_AT, _SAMPLED = 9, 20, 200
@@ -134,12 +136,10 @@ def started(value: dict[str, Any], far: bool = True) -> tuple[str, Any]:
     """
     for key in _keys_of(*value).start:
         found = value[key]
-        if isinstance(found, list | dict):
-            found = (
-                next(iter(found), None)
-                if isinstance(found, list)
-                else found.get("relative", found.get("from"))
-            )
+        if isinstance(found, dict):
+            found = found.get("relative", found.get("from"))
+        elif isinstance(found, list):
+            found = next(iter(found), None)
         sure = far or plain(key) in _STARTS
         if isinstance(found, str) and _PLACE.fullmatch(found) and (sure or _BEGINS.match(found)):
             return key, found
@@ -167,10 +167,8 @@ def _named(speaker: object) -> str:
 
 def _are_heard(values: Sequence[object], way: str) -> bool:
     """Whether each of a list has a text, and a start as far as it is no mark."""
-    few = [one for one in values[:_LOOKED_AT] if isinstance(one, dict)]
-    said = sum(
-        bool(_keys_of(*one).text) or not one.keys().isdisjoint(("alternatives", "nBest")) for one in few
-    )
+    few = [one for one in values[:_LOOKED_AT] if isinstance(one, dict) and _SPANS.isdisjoint(one)]
+    said = sum(bool(_keys_of(*one).text) or "alternatives" in one or "nBest" in one for one in few)
     if way.endswith("alternatives"):
         return any("transcript" in one and not objects(one, "words") for one in few)
     return 0 < said == len(values[:_LOOKED_AT]) <= 3 * sum(bool(started(one, way != "")[0]) for one in few)
