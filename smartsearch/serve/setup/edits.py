@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from smartsearch.transcripts.formats.jsontext import uncommented
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -61,10 +63,6 @@ def _inline(value: object) -> str:
 
 # JSON, with comments and last commas, as several agents allow them.
 
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)'
-_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
-"""What has no end takes all that is left: reading it fails then."""
 _COMMA = re.compile(r"\s*,")
 _BLANKS = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()
@@ -76,15 +74,8 @@ class _Member(NamedTuple):
     end: int
 
 
-def _bare(text: str) -> str:
-    """The text with blanks for comments and last commas; all else stands where it did."""
-    for pattern in (_COMMENT, _LAST_COMMA):
-        text = pattern.sub(lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\r\n]", " ", m[0]), text)
-    return text.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else text
-
-
 def _read_json(text: str) -> Any:
-    bare = _bare(text)
+    bare = uncommented(text)
     return json.loads(bare) if bare.strip() else {}
 
 
@@ -117,7 +108,7 @@ def _nested(path: Sequence[Key], entry: Any) -> Any:
 
 def _put_json(text: str, path: Sequence[Key], entry: Json) -> Edit:
     """Put `entry` at `path`, whose last key is not there yet; NEW is one more member of a list."""
-    bare, newline = _bare(text), _newline(text)
+    bare, newline = uncommented(text), _newline(text)
     indented = re.search(r"\n([ \t]+)\S", bare)
     unit = indented[1] if indented else "  "
 
@@ -150,7 +141,7 @@ def _margin(bare: str, at: int) -> str:
 
 
 def _drop_json(text: str, path: Sequence[Key]) -> Edit:
-    bare = _bare(text)
+    bare = uncommented(text)
     at = _past(bare, 0)
     members = _members(bare, at)
     for key in path[:-1]:

@@ -20,10 +20,11 @@ _LONE_SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_STRING = r'("(?:[^"\\]|\\.)*(?:"|$))'
-_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/", re.S)
-_COMMA = re.compile(rf"{_STRING}|,(?=\s*[\]}}])", re.S)
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)'
+_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.S)
+_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.S)
 _BRACKET = re.compile(rf"{_STRING}|[\[\]{{}}]", re.S)
+"""What has no end takes all that is left: reading it fails then."""
 _CLOSING = {"{": "}", "[": "]"}
 _WRITTEN = re.compile(r"\S")
 _DECODER = json.JSONDecoder()
@@ -122,19 +123,25 @@ def _by_line(text: str, *, first_must_parse: bool) -> Documents:
     return Documents(tuple(items), tuple(broken))
 
 
+def uncommented(text: str) -> str:
+    """The text with blanks for comments and last commas; all else stands where it did."""
+    for pattern in (_COMMENT, _LAST_COMMA):
+        text = pattern.sub(lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\r\n]", " ", m[0]), text)
+    return text.replace("\ufeff", " ", 1) if text.startswith("\ufeff") else text
+
+
 def _loose(text: str, broken: FormatError) -> Documents | None:
     """The documents of a text that is nearly JSON; None of any other.
 
     It has comments or a comma too many, several values one after another, or was cut short, which is told.
     """
-    bare = _COMMA.sub(lambda found: found[1] or "", _COMMENT.sub(lambda found: found[1] or "", text))
-    values, at, line = list[Item](), 0, 1
+    plain, values, at, line = uncommented(text), list[Item](), 0, 1
     try:
-        while found := _WRITTEN.search(bare, at):
-            line += bare.count("\n", at, found.start())
-            value, end = _DECODER.raw_decode(bare, found.start())
+        while found := _WRITTEN.search(plain, at):
+            line += plain.count("\n", at, found.start())
+            value, end = _DECODER.raw_decode(plain, found.start())
             values.append(Item(value, line))
-            line += bare.count("\n", found.start(), end)
+            line += plain.count("\n", found.start(), end)
             at = end
     except (ValueError, RecursionError):
         return Documents(tuple(values), (broken,)) if values else _cut(text, broken)

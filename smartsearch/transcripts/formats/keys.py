@@ -235,9 +235,10 @@ def are_messages(values: Sequence[object], *, far: bool = False) -> bool:
             key, name = name_at(value, (*keys.speaker, *keys.after_role))
             said = text_at(value, keys.text)[1]
             said = said or (keys.text and (value.get("attachments") or value.get("files")))
-            good += bool(name and keys.is_chat and said and isinstance(said, str | list))
-            thing = plain(key) == "name" or "title" in value
-            names += [name] if thing and not text_at(value, keys.time)[1] else []
+            untimed, of_thing = not text_at(value, keys.time)[1], plain(key) == "name"
+            setting = untimed and of_thing and "value" in value
+            good += bool(name and keys.is_chat and not setting and said and isinstance(said, str | list))
+            names += [name] if untimed and (of_thing or "title" in value) else []
     few = 0 if far else 1 if all("title" in mapping(value) for value in values) else _FEW
     things = few < len(names) == count == len(set(names))
     return 4 * good >= 3 * count > 0 and not things
