@@ -66,6 +66,8 @@ def records(source: Source) -> Iterator[Item | FormatError]:
     first = _first(source, dialect)
     names = _named(source, first, dialect)
     headed = not names or not {*names}.isdisjoint(first)
+    if not headed:
+        yield FormatError(f"columns without names, taken for {', '.join(names)}", kind="notice")
     reader = csv.reader(StringIO("\n".join(source.lines[told:]).lstrip("\ufeff"), newline=""), **dialect)
     while True:
         line = reader.line_num + 1 + told

@@ -185,16 +185,17 @@ def is_first(key: str) -> bool:
 
 
 def text_at(record: Any, keys: Iterable[str]) -> tuple[str, Any]:
-    """The first of `keys` that holds something, and what; if none does, the first that is there.
+    """As `value_at`; of an object its own text, or its parts."""
+    key, found = value_at(record, keys)
+    inner = _said_in(found) if found.__class__ is dict else None
+    return key, found if inner is None else inner
 
-    Of an object its own text, or its parts.
-    """
+
+def value_at(record: Any, keys: Iterable[str]) -> tuple[str, Any]:
+    """The first of `keys` that holds something, and what; if none does, the first that is there."""
     key, found = "", None
     for name in keys:
         value = record[name]
-        if isinstance(value, dict) and value:
-            inner = _said_in(value)
-            value = value if inner is None else inner
         if value or found is None:
             key, found = name, value
         if value:
@@ -235,7 +236,7 @@ def are_messages(values: Sequence[object], *, far: bool = False) -> bool:
             key, name = name_at(value, (*keys.speaker, *keys.after_role))
             said = text_at(value, keys.text)[1]
             said = said or (keys.text and (value.get("attachments") or value.get("files")))
-            untimed, of_thing = not text_at(value, keys.time)[1], plain(key) == "name"
+            untimed, of_thing = not value_at(value, keys.time)[1], plain(key) == "name"
             setting = untimed and of_thing and "value" in value
             good += bool(name and keys.is_chat and not setting and said and isinstance(said, str | list))
             names += [name] if untimed and (of_thing or "title" in value) else []
@@ -255,7 +256,7 @@ def said_of(records: Iterable[object]) -> str:
             return ""
         keys = keys_of(value)
         who, said = (*keys.speaker, *keys.after_role), keys.text
-        here = name_at(value, who)[0], text_at(value, said)[0], text_at(value, keys.time)[0]
+        here = name_at(value, who)[0], value_at(value, said)[0], value_at(value, keys.time)[0]
         used = [before or key for before, key in zip(used, here, strict=True)]
         read = {*here, *keys.time, *keys.conversation, *keys.session, *keys.turn}
         filled = [key for key, held in value.items() if key not in read and held not in (None, "", False, [])]

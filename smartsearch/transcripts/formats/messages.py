@@ -48,6 +48,7 @@ from smartsearch.transcripts.formats.keys import (
     said_by,
     said_of,
     text_at,
+    value_at,
 )
 from smartsearch.transcripts.formats.own_calls import ids, is_own, is_result
 from smartsearch.transcripts.formats.tool_calls import caption as called_caption
@@ -339,7 +340,8 @@ def _content(value: Any, keys: Keys) -> tuple[str, Any]:
 
 def _when(value: Any, keys: Keys) -> Any:
     """When it was said; of a day and a time of day under two keys both, of a time and none the time."""
-    found = unwrapped(text_at(value, keys.time)[1])
+    found = unwrapped(value_at(value, keys.time)[1])
+    found = None if isinstance(found, dict | list) else found
     told = time_of(found) if len(keys.time) > 1 else "T"
     if "T" in told:
         return found
