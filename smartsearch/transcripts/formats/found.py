@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 
 from smartsearch.transcripts.formats.fields import escaped, mapping, string
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.keys import HEAD, LISTS, are_messages, is_plain, keys_of
+from smartsearch.transcripts.formats.keys import ANSWERED, HEAD, LISTS, are_messages, is_plain, keys_of
 
-_ANSWERS = ("response", "responses", "choices", "output", "outputs", "completion", "chosen", "rejected")
-"""Where what answers a list of messages stands beside it."""
-_TOGETHER = {*LISTS, *_ANSWERS, "request", "input", "inputs", "prompt", "message"}
+_TOGETHER = {*LISTS, *ANSWERED, "request", "input", "inputs", "prompt", "message"}
 """Keys of one conversation. Several lists of messages under other keys are as many conversations."""
 _DEPTH = 6
 """Steps from a record to the messages in it."""
@@ -51,7 +49,8 @@ def pair(value: object) -> tuple[str, ...]:
 
 def halves(item: Item) -> list[Item]:
     """A question and its answer as two messages; any other record as it is."""
-    if not (keys := pair(item.value)):
+    keys = pair(item.value) if keys_of(item.value).pair else ()
+    if not keys:
         return [item]
     more = {key: one for key, one in item.value.items() if key not in keys}
     return [
@@ -81,8 +80,12 @@ def conversations(item: Item, most: int | None = None) -> list[Conversation]:
         keys = keys_of(value)
         if keys.pair or is_plain(value, keys):
             return []
-        known = any(isinstance(value[key], list) for key in keys.lists)
-        if not known and (is_message(value) or (keys.text and are_messages([value]))):
+        known = next((key for key in keys.lists if _is_list(value, key)), "")
+        if known and not keys.answered:
+            return [Conversation(item, "", [*_system(item), *item.elements(known)])]
+        if not any(isinstance(value[key], list) for key in keys.lists) and (
+            is_message(value) or (keys.text and are_messages([value]))
+        ):
             return []
     return [one._replace(messages=[*_system(one.around), *one.messages]) for one in _inside(item, most, 0)]
 
@@ -110,7 +113,7 @@ def _inside(item: Item, most: int | None, depth: int) -> list[Conversation]:
         return [Conversation(Item(None, 0), "", [item])]
     known = next((key for key in LISTS if _is_list(value, key)), "")
     known = known or ("messages" if not depth and value.get("messages") == [] else "")
-    keys = [known, *(key for key in _ANSWERS if key in value)] if known else islice(value, most)
+    keys = [known, *keys_of(value).answered] if known else islice(value, most)
     found: dict[str, list[Conversation]] = {}
     for key in keys:
         place = Item(value[key], item.line, f"{item.pointer}/{escaped(key)}")

@@ -72,6 +72,8 @@ _PAIRS = (
 """What was asked and what was answered, where one record has both."""
 LISTS = ("messages", "conversations", "conversation")
 """Keys of lists of messages, which are read before any other."""
+ANSWERED = ("response", "responses", "choices", "output", "outputs", "completion", "chosen", "rejected")
+"""Where what answers a list of messages stands beside it."""
 _GONE = ("deleted", "is_deleted", "deleted_at", "is_removed", "unsent", "is_unsent")
 """What a message has that was taken back."""
 _AFTER_ROLE = ("user", "role", "sender_id", "author_id", "user_id", "from_id")
@@ -117,6 +119,7 @@ class Keys(NamedTuple):
     turn: tuple[str, ...]
     answers: tuple[str, ...]
     lists: tuple[str, ...]
+    answered: tuple[str, ...]
     gone: tuple[str, ...]
     pair: tuple[str, ...]
     is_chat: bool
@@ -145,6 +148,7 @@ def _found(names: Sequence[str]) -> Keys:
         after_role=of(_AFTER_ROLE),
         answers=of(_ANSWERS),
         lists=tuple(name for name in LISTS if name in names),
+        answered=tuple(name for name in ANSWERED if name in names),
         gone=of(_GONE),
         pair=next((pair for pair in pairs if len(pair) == len({*map(plain, pair)}) == 2), ()),
         is_chat=not of(_NO_CHAT),
@@ -212,7 +216,9 @@ def _said_in(value: dict[str, Any]) -> str | list[Any] | None:
 
 def is_plain(record: Any, keys: Keys) -> bool:
     """Whether a record is a message that says something, and holds none of the usual lists of others."""
-    if keys.lists or not keys.text or not (record.__class__ is dict and text_at(record, keys.text)[1]):
+    if not keys.text or not (record.__class__ is dict and text_at(record, keys.text)[1]):
+        return False
+    if keys.lists and any(record[key].__class__ is list for key in keys.lists):
         return False
     return record.get("role").__class__ is str or bool(name_at(record, keys.speaker or keys.after_role)[1])
 

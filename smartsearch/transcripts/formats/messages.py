@@ -226,10 +226,13 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
 
 def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
     """Every message of the file under its conversation's name: its own, else the file's, numbered if many."""
-    found = [conversations(item) for item in items]
-    many = sum(map(len, found)) > 1
+    found = [None if _is_single(item.value) else conversations(item) for item in items]
+    many = sum(len(chats) for chats in found if chats) > 1
     n = 0
     for item, chats in zip(items, found, strict=True):
+        if chats is None:
+            yield _Message(item, source.stem)
+            continue
         for half in () if chats else halves(item):
             for one in _threaded(half):
                 yield _Message(one, source.stem)
@@ -247,6 +250,12 @@ def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
             )
             for one in (answer for message in messages for answer in _threaded(message)):
                 yield about._replace(item=one)
+
+
+def _is_single(value: object) -> bool:
+    """Whether a record is a message, and one alone."""
+    keys = keys_of(value)
+    return not (keys.pair or keys.answers) and is_plain(value, keys)
 
 
 def _threaded(item: Item) -> Iterator[Item]:

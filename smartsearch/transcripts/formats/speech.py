@@ -136,6 +136,8 @@ def started(value: dict[str, Any], far: bool = True) -> tuple[str, Any]:
     """
     for key in _keys_of(*value).start:
         found = value[key]
+        if found.__class__ is float and far and found < _SINCE:
+            return key, found
         if isinstance(found, dict):
             found = found.get("relative", found.get("from"))
         elif isinstance(found, list):
