@@ -37,7 +37,7 @@ from smartsearch.transcripts.formats.chat_layout import (
     session,
 )
 from smartsearch.transcripts.formats.heads import Head, are_places, infer, is_filled_in
-from smartsearch.transcripts.formats.speakers import HEADINGS, Opening, is_label, is_sure, role
+from smartsearch.transcripts.formats.speakers import HEADINGS, Opening, is_label, is_sentence, is_sure, role
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -120,8 +120,17 @@ def _is_dialogue(chosen: Style, lines: Sequence[str]) -> bool:
     Words that are titles too have to begin it, or to be many.
     """
     before = sum(1 for line in lines[: chosen.opened[0] - 1] if line.strip())
+    if len(chosen.opened) < _MANY and not any(map(is_sure, chosen.names)) and _are_asked(chosen, lines):
+        return False
     begun = any(map(is_sure, chosen.names)) or before <= 2 * _PREAMBLE or len(chosen.opened) >= _MANY
     return begun and chosen.share > HALF
+
+
+def _are_asked(chosen: Style, lines: Sequence[str]) -> bool:
+    """Whether blank lines part questions, each with its answer right below, as on a page of them."""
+    asked, answered = chosen.opened[::2], chosen.opened[1::2]
+    apart = all(not lines[number - 2].strip() for number in asked[1:])
+    return apart and all(lines[number - 2].rstrip().endswith("?") for number in answered)
 
 
 def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], recurs: bool) -> bool:
@@ -134,7 +143,11 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
     if not recurs and sum(not any(map(str.isalpha, text)) for text in texts if text) * 4 > 3 * len(named):
         return True  # telephones, prices
     others = sum(map(is_label, {here.name for here in layout.found.values()}))
-    if not recurs and (len(named) > 3 or len(named) + others > 4):
+    whole = len(named) >= _ALL * sum(bool(line.strip()) for line in lines)
+    if not recurs and not whole and len(named) > 2 and 2 * sum(map(is_sentence, texts)) < len(texts):
+        return True
+    asked = whole and any("?" in text for text in texts)
+    if not recurs and not asked and (len(named) > 3 or len(named) + others > 4):
         return True  # `Title: ...`, `Author: ...`: every name once
     top = (layout.found.get(number) for number in range(layout.opened[0], layout.opened[0] + _FEW))
     fields = {here.name for here in top if here and is_label(here.name)}
@@ -143,8 +156,6 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
     values = [text for text in texts if len(text.split()) == 1]
     numbers = sum(any(map(str.isdigit, text)) for text in values)
     if len(values) * 4 >= 3 * len(named) and numbers * 3 >= len(named) > _FEW:
-        return True
-    if layout.style == "- bold" and not recurs and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
         return True
     headed = _headings(layout, lines, named) > max(2, len(named) / 3)
     return headed or _is_alone(counts) or (_in_order(named) and _in_groups(layout))

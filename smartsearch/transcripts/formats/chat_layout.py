@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -27,7 +27,7 @@ from smartsearch.transcripts.formats.speakers import (
 )
 
 LONGEST = 200  # characters of a line that starts a session
-DECORATION = "#*=_~-–—[]() \t"
+DECORATION = "#*=_~-–—─━═[]() \t"
 TITLE = re.compile(r"#{1,6}\s")
 HALF = 0.5
 _DATE_ALONE = 50
@@ -39,9 +39,15 @@ _MORE = 5  # times as often as a person an assistant may speak
 _SESSION = re.compile(
     r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
 )
+_PAGE = re.compile(
+    r"\W{0,9}(?:[^\W\d]{1,10}\.? )?(?P<page>\d{1,4})(?: ?(?:/|[^\W\d]{1,4}) ?(?P<all>\d{1,4})\W{0,9}| [-–—])"
+)
+"""`Page 3 of 9`, `Seite 3/9`, `- 3 -`."""
+_BUTTONS, _LIKELY = 12, 0.6
+_DIGITS = re.compile(r"\d+")
 _NO_ORDERS = Orders({})
-_SETTING_OFF = "#-=–—_~*["
-_SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
+_SETTING_OFF = "#-=–—─━═_~*["
+_SET_OFF = re.compile(r"#{1,6}\s|[-=–—─━═_~*]{2,}|\[")
 _AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
 _FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,20}|~{3,20})(?P<info>[^`~][^`]*)?$")
 _PROPERTY = re.compile(r"[\w-]{1,60}:(?:\s|$)")
@@ -52,7 +58,7 @@ _YEARLESS_ALONE = re.compile(
     rf" \d{{1,2}}(?:st|nd|rd|th)?)",
     re.I,
 )
-_RULE = re.compile(r"\s*(?:[-=<>]\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$|\s*>\s*$")
+_RULE = re.compile(r"\s*(?:[-=─━═<>]\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$|\s*>\s*$")
 _ABOUT = re.compile(
     r"[_*>\s]{0,6}(?:(?P<label>[A-Z][a-z]{2,12}(?: [a-z]{2,9})?)[_*]{0,3}:[_*]{0,3}\s+)?(?P<said>.{1,60})$"
 )
@@ -124,10 +130,7 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
         chosen = replace(chosen, names=chosen.names | guests(ours, chosen.style, chosen.names, share))
     opened = tuple(number for number, here in found.items() if _opens(here, chosen))
     about = {line for number in opened for line in told[number]} - set(opened)
-    for number, (line, stamp) in _above(lines, written, opened, found).items():
-        found[number] = replace(found[number], stamp=stamp)
-        about.add(line)
-    return Layout(chosen, found, _orders(lines, found), opened, frozenset(about))
+    return _layout(lines, chosen, found, opened, about)
 
 
 def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout:
@@ -146,10 +149,21 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
     names = known_names(found, head)
     if stated:
         names = frozenset(here.name for here in found.values() if here.name)
-    if head.above or not head.has_time:
+    if not head.has_time or (head.above and not head.sets_off_time):
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)
     style = Style("stamped" if head.has_time else "plain", names, opened)
+    return _layout(lines, style, found, opened, about)
+
+
+def _layout(
+    lines: Sequence[str], style: Style, found: dict[int, Opening], opened: tuple[int, ...], about: set[int]
+) -> Layout:
+    """The layout of turns that begin on these lines, with the times that stand apart from their names."""
+    for number, (line, stamp) in _apart(lines, opened, found).items():
+        found[number] = replace(found[number], stamp=stamp)
+        about.add(line)
+    about |= _pages(lines, opened) | _buttons(lines, found, opened)
     return Layout(style, found, _orders(lines, found), opened, frozenset(about))
 
 
@@ -243,16 +257,22 @@ def _has_clock(stamp: str) -> bool:
     return "T" in to_iso(stamp) or bool(clock(stamp))
 
 
-def _above(
-    lines: Sequence[str], written: Sequence[int], opened: Sequence[int], found: Mapping[int, Opening]
+def _apart(
+    lines: Sequence[str], opened: Sequence[int], found: Mapping[int, Opening]
 ) -> dict[int, tuple[int, str]]:
-    """The line that is the time of the turn below it, and that time, by turn, where most turns have one."""
-    above, starts = {}, set(opened)
-    for before, number in pairwise(number for number in written if not _RULE.match(lines[number - 1])):
-        stamp = lines[before - 1].strip().strip(DECORATION)
-        if number in starts and not found[number].stamp and before not in starts and "T" in to_iso(stamp):
-            above[number] = before, stamp
-    return above if len(above) > max(1, HALF * len(opened)) else {}
+    """The line that is a turn's time and no more, and that time, by turn, where most turns have one.
+
+    It stands above all turns, or at the end of all.
+    """
+    times = list[tuple[int, str]]()
+    for begin, end in pairwise((0, *opened, len(lines) + 1)):
+        last = next((n for n in range(end - 1, begin, -1) if goes_on(lines[n - 1])), 0)
+        stamp = lines[last - 1].strip().strip(DECORATION) if last else ""
+        times.append((last, stamp if _has_clock(stamp) else ""))
+    above = {n: time for n, time in zip(opened, times) if "T" in to_iso(time[1]) and not found[n].stamp}
+    below = {n: time for n, time in zip(opened, times[1:]) if time[1] and not found[n].stamp}
+    most = max(above, below, key=len)
+    return most if len(most) > max(1, HALF * len(opened)) else {}
 
 
 def _outside_code(lines: Sequence[str]) -> Iterator[int]:
@@ -325,3 +345,37 @@ def session(
     first = _AFTER_DATE.split(body, maxsplit=1)[0] if TITLE.match(line) else ""
     day = to_iso(first, day_first=day_first) or to_iso(body[:10]) if first else ""
     return (body, day[:10]) if day and not (first.isdigit() or body[:10].isdigit()) else None
+
+
+def _buttons(lines: Sequence[str], found: Mapping[int, Opening], opened: Sequence[int]) -> set[int]:
+    """The lines that most turns end with, as of a page's buttons; what else a turn says is left to it."""
+    turns = list[list[int]]()
+    for begin, end in pairwise((*opened, len(lines) + 1)):
+        below = [n for n in range(begin + 1, end) if goes_on(lines[n - 1]) and not session(lines[n - 1])]
+        turns.append(below[not found[begin].text :])
+    left = set[int]()
+    for depth in range(1, _BUTTONS):
+        last = [turn[-depth] for turn in turns if len(turn) >= depth]
+        ends = {number: _DIGITS.sub("0", lines[number - 1].strip()) for number in last}
+        alike, many = Counter(ends.values()).most_common(1)[0] if ends else ("", 0)
+        if many < max(3, _LIKELY * len(turns)) or not (left or any(map(str.isalpha, alike))):
+            break
+        left.update(number for number, line in ends.items() if line == alike)
+    return left
+
+
+def _pages(lines: Sequence[str], opened: Collection[int]) -> set[int]:
+    """The lines with numbers of pages, and those that stand above or below all of them alike."""
+    written = [number for number, line in enumerate(lines, 1) if line.strip()]
+    numbered = ((place, _PAGE.fullmatch(lines[n - 1][:LONGEST].strip())) for place, n in enumerate(written))
+    found = {place: page for place, page in numbered if page and not to_iso(page[0].strip(DECORATION))}
+    rising = all(int(one["page"]) < int(other["page"]) for one, other in pairwise(found.values()))
+    if len(found) < 2 or not rising or len({page["all"] for page in found.values()}) > 1:
+        return set()
+    left = {written[place] for place in found}
+    for step in (-1, 1):
+        here = [place + step for place in found if 0 <= place + step < len(written)]
+        while len(here) > 1 and len({lines[written[place] - 1].strip() for place in here}) == 1:
+            left.update(written[place] for place in here)
+            here = [place + step for place in here if 0 <= place + step < len(written)]
+    return left.difference(opened)

@@ -17,12 +17,20 @@ from itertools import pairwise, takewhile
 
 from smartsearch.errors import InputError
 from smartsearch.text.stamps import STAMP, seconds
-from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, may_be_name, role
+from smartsearch.transcripts.formats.speakers import (
+    Opening,
+    is_label,
+    is_particle,
+    looks_like_name,
+    may_be_name,
+    role,
+    unlike,
+)
 
 _LONGEST = 240  # characters of a line in which its head ends
 _WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
-_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek|s ?[)\]])", re.I)
+_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek|s ?[)\]])| ago\b", re.I)
 """What a line with a stamp has at least."""
 _MARKED = re.compile(r"[:：<>【「\t—]|^\s*[\[({#*_]| [-–→] ")
 """What a line with a name and no stamp has."""
@@ -37,6 +45,7 @@ _DASH = re.compile(r"\s(?:[-–—|»>→]|::)\s|—(?=\S)")
 _CLOSED = re.compile(r"[\s\])}】」:：,*_`]{0,6}")
 _OPENERS = " \t\xa0[(<{【「,-–—|@•·*_`:："
 _BLANKS = re.compile(r"[^\S\n]+")
+_COLUMN = re.compile(r"\t|  ")
 _WORDS = 7
 _PREAMBLE = 80  # lines of title, summary and names before the first turn
 _FEW = 6
@@ -106,6 +115,11 @@ class Head:
     def above(self) -> bool:
         """Whether its text stands in the lines below."""
         return "TEXT" not in self.written
+
+    @property
+    def sets_off_time(self) -> bool:
+        """Whether a line of it is a time and no more."""
+        return any(line.strip("[]()") == "TIME" for line in self.written.split("\n"))
 
     @property
     def shown(self) -> str:
@@ -269,7 +283,7 @@ def _stamp_behind(line: str, begin: int, before: str, stamp: re.Match[str]) -> I
     if not name or len(name.split()) > _WORDS + 2:
         return
     middle = between[len(name) :]
-    if text and not re.search(r"[:：\])]", marks):
+    if text and not re.search(r"[:：\])]|\t|\s\s", marks):
         return
     yield _spaced(f"{before}NAME{middle}TIME{marks.rstrip() if not text else marks}{'TEXT' if text else ''}")
 
@@ -295,8 +309,8 @@ def _named(rest: str, *, alone: bool, opened: str = "") -> Iterator[str]:
         yield f"{marks}NAME{'：' if full else ':'}{'' if not text else 'TEXT' if full else ' TEXT'}"
     if alone and told.strip() and len(told) <= 80:
         yield f"{marks}NAME"
-    if "\t" in told[:60]:
-        yield f"{marks}NAME\tTEXT"
+    if gap := _COLUMN.search(told[:60].rstrip()):
+        yield f"{marks}NAME{gap[0]}TEXT"
     if (dash := _DASH.search(told[:80])) and (alone or "|" not in marks):
         yield f"{marks}NAME{dash[0]}TEXT"
     elif not opener and (bracket := _PROMPT.match(told)):
@@ -373,27 +387,31 @@ class Found:
 def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
     """Who of those that stand where names do may speak: who recurs, or once what looks like a name."""
     counts = Counter(here.name for here in opened.values() if here.name)
+    others = unlike([here for here in opened.values() if here.name]) if not head.has_time else set()
     if head.is_bare:
         named = [name for name in counts if name[0].isalpha() and _is_name(name) and may_be_name(name)]
         often = {name for name in named if counts[name] > 1}
         capital = all(map(str.isupper, often))
         return frozenset(often | {name for name in named if (name.isupper() if capital else " " in name)})
-    sure = head.has_time and (not head.above or head.written.endswith(("TIME", "TIME]", "TIME)", "TIME:")))
+    words = 2 if head.has_time and not head.above else int(head.has_time or "> " in head.written)
+    if head.written.endswith(("TIME", "TIME]", "TIME)", "TIME:")):
+        words = _WORDS
     return frozenset(
         name
         for name, n in counts.items()
         if _is_name(name)
-        and (n > 1 or may_be_name(name) or (sure and (head.above or len(name.split()) <= 2)))
+        and name not in others
+        and (n > 1 or may_be_name(name) or len(name.split()) <= words)
     )
 
 
 def without_verbs(opened: Mapping[int, Opening]) -> dict[int, Opening]:
-    """What is opened, names without the words in small letters beside them all: `Maya says`."""
+    """What is opened, names without the words of telling beside them all: `Maya says`, `Posted by Maya`."""
     split = [name.split() for name in {here.name for here in opened.values() if here.name}]
     first = _alike(split)
     last = _alike([words[first:][::-1] for words in split])
     kept = [" ".join(words[first : len(words) - last]) for words in split]
-    if len(split) < 2 or not first + last or not all(map(looks_like_name, kept)):
+    if len(split) < 2 or not first + last:
         return dict(opened)
     short = {" ".join(words): name for words, name in zip(split, kept, strict=True)}
     return {
@@ -403,11 +421,10 @@ def without_verbs(opened: Mapping[int, Opening]) -> dict[int, Opening]:
 
 
 def _alike(names: Sequence[Sequence[str]]) -> int:
-    """How many words in small letters all names begin with, of those that leave one."""
-    columns = takewhile(
-        lambda words: len(set(words)) == 1 and words[0].islower(), zip(*(n[:-1] for n in names))
-    )
-    return sum(1 for _ in columns)
+    """How many words all names begin with, of those that leave one: up to one in small letters."""
+    columns = takewhile(lambda words: len(set(words)) == 1, zip(*(name[:-1] for name in names)))
+    told = [n for n, (word, *_) in enumerate(columns, 1) if word.islower() and not is_particle(word)]
+    return max(told, default=0)
 
 
 def are_places(head: Head, stamps: Sequence[str]) -> bool:
@@ -512,11 +529,13 @@ _LISTED = ("- ", "* ", "+ ", "--", "==", "~~", "..")
 
 
 def _is_most(found: Found, lines: Sequence[str]) -> bool:
-    """Whether names alone on their lines begin a third of the paragraphs, and one seldom follows itself."""
+    """Whether names alone on their lines begin a third of the paragraphs, say words, and alternate."""
+    texts = ("".join(lines[end : end + 2]) for end in found.ends.values())
+    worded = sum(any(map(str.isalpha, text)) for text in texts)
     begun = sum(1 for above, line in pairwise(("", *lines)) if line.strip() and not above.strip())
     said = [here.name for here in found.opened.values()]
     same = sum(one == other for one, other in pairwise(said))
-    return len(said) >= 4 and len(said) * 3 >= begun and same * 10 <= len(said)
+    return 3 * len(said) <= 4 * worded and len(said) >= max(4, begun / 3) and same * 10 <= len(said)
 
 
 def _is_talk(found: Found) -> bool:
@@ -532,17 +551,20 @@ def _is_talk(found: Found) -> bool:
 
 
 def is_filled_in(opened: Iterable[Opening]) -> bool:
-    """Whether programs wrote what is said: many a time the same words with other numbers in them."""
+    """Whether programs wrote what is said: numbers and settings, or the same words with other numbers."""
     opened = list(opened)
     if any(looks_like_name(here.name) for here in opened):
         return False
     said = [here.text for here in opened if here.text]
+    if any(map(str.isalpha, "".join(said))) and 2 * sum(bool(_ODD.search(text)) for text in said) > len(said):
+        return True
     numbered = [_NUMBER.sub("0", text) for text in said if any(map(str.isdigit, text))]
     alike = len(numbered) > 2 * len(set(numbered))
     return alike and len(numbered) >= _FEW and 2 * len(numbered) > len(said)
 
 
 _NUMBER = re.compile(r"\d+")
+_ODD = re.compile(r"\d|\w_\w|\w/\w|[=\[\]{}]|://")
 
 
 def _run_on(found: Found, lines: Sequence[str]) -> bool:

@@ -34,6 +34,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 from smartsearch.text.times import clock, to_iso
 
@@ -94,10 +95,10 @@ _LABELS = frozenset(
     user-agent|disallow|allow|sitemap
     effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code
     名称|说明|參數|参数|返回|注意|备注|备考|示例|标题|作者|日期|时间|地点|主题|注|例|名前|説明|備考|日時|場所|件名
-    present|apologies|absent|owner|regrets|chair|attending|in attendance
-    read|delivered|sent|seen|edited|style|dialogue|scripttype
+    present|apologies|absent|regrets|attending|in attendance
+    delivered|sent|received|edited|style|dialogue|scripttype
     copyright|comment|comments|upstream-name|upstream-contact|run|check|requires|unsupported|reason
-    attendees|presenter|presenters|method|methods|discussion|objective|objectives|abstract
+    attendees|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
     .replace("    ", "")
     .split("|")
@@ -273,7 +274,9 @@ def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
         if "GitHub Copilot" in roles:  # VS Code's export, which has two speakers and labels of its own
             return frozenset(roles)
     if style not in HEADINGS:
-        return frozenset(roles | {name for name, count in counts.items() if _passes(name, count)})
+        passed = {name for name, count in counts.items() if _passes(name, count)}
+        ours = [here for here in openings if here.style == style and here.name in passed]
+        return frozenset(roles | (passed - unlike(ours)))
     recurring = {name for name, n in counts.items() if n >= 2 and _may_recur(name, roles)}
     return frozenset(roles | (recurring if len(recurring | roles) >= 2 else set()))
 
@@ -328,6 +331,28 @@ def _first_beside(openings: Sequence[Opening], style: str, roles: Collection[str
     names = [o.name for o in openings if o.style == style][:2]
     alone = len(names) == 2 and names[1] in roles and not is_label(names[0]) and len(names[0].split()) <= 3
     return names[0] if alone and (style in HEADINGS or openings[0].name == names[0]) else ""
+
+
+def unlike(ours: Sequence[Opening]) -> set[str]:
+    """Who opens one turn and not as those with several do: not in capitals, or above them in no sentence."""
+    counts = Counter(here.name for here in ours)
+    often = [here for here in ours if counts[here.name] > 1]
+    small = {name for name in counts if not name.isupper()}
+    initials = all(_shape(here.name) == "initials" for here in often)  # of names told in full once
+    is_capital = len(counts) > len(small) + 1 and all(counts[name] == 1 for name in small)
+    once = small if often and is_capital and not initials else set[str]()
+    if often and 2 * sum(is_sentence(here.text) for here in often) >= len(often):
+        above = takewhile(lambda here: counts[here.name] == 1, ours)
+        once.update(here.name for here in above if here.text and not is_sentence(here.text))
+    return once
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text ends as sentences do."""
+    return text.rstrip("\"'”’»)")[-1:] in _SENTENCE_END
+
+
+_SENTENCE_END = tuple(".!?…。！？؟।")
 
 
 def _passes(name: str, count: int) -> bool:
@@ -420,8 +445,13 @@ def may_be_name(name: str) -> bool:
         del words[0]
     if is_label(name) or not 1 <= len(words) <= 6 or not _may_begin(words[0]):
         return False
-    lower = [w for w in words[1:] if w.casefold().strip("'’") not in _PARTICLES and not _may_begin(w)]
+    lower = [w for w in words[1:] if not is_particle(w) and not _may_begin(w)]
     return not lower and not (len(words) > 1 and words[-1].casefold() in _PARTICLES)
+
+
+def is_particle(word: str) -> bool:
+    """Whether it is a word in small letters that names have: `van`, `de la`."""
+    return word.casefold().strip("'’") in _PARTICLES
 
 
 def _may_begin(word: str) -> bool:

@@ -49,6 +49,8 @@ _NAMED = re.compile(
     r"(?::(?: |$|(?=[^\W\d]{2}))|：\s?)"
     r"|[\[({【「](?P<within>[^:\n<>\[\]{}()【】]{1,60})[\])}】」](?:\s?[:：]|\s[-–—](?=\s))?(?:\s|$|(?<=[】」：])))"
 )
+_TURNED = re.compile(r"(?:[-–—] |>>)\s{0,4}(?=\S)")
+"""What begins a line of another speaker, who is not named."""
 _WEBEX = re.compile(r"\d{1,6} \"(?P<name>[^\"\n]{1,80})\"(?: \(\d{1,20}\))?\s*$")
 _INLINE = re.compile(
     r"\[?(?P<at>(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3}\s?-->\s?(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3})\]?\s{1,8}(?P<text>(?!(?:[a-z]{1,20}:\S{1,40}\s{0,4}){1,8}$)\S.*)$"
@@ -83,7 +85,17 @@ def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
     cues, title = list(_cues(source.lines)), _title(source)
     names = _names(cues)
-    yield from placed(source, (part for cue in cues for part in _parts(cue, names)), title)
+    yield from placed(source, _said(cues, names), title)
+
+
+def _said(cues: list[_Cue], names: frozenset[str]) -> Iterator[Said]:
+    """What is said in the cues; where chevrons mark who begins, one goes on up to the next."""
+    marked = sum(_plain(line).startswith(">>") for cue in cues for line in cue.lines) * 4 >= len(cues)
+    last = ""
+    for cue in cues:
+        for part in _parts(cue, names, last):
+            yield part
+            last = part.speaker if marked else ""
 
 
 def _cues(lines: list[str]) -> Iterator[_Cue]:
@@ -176,10 +188,14 @@ def _voiced(cue: _Cue) -> bool:
     return cue.speaker != "" or any("<" in line and _VOICE.search(line) for line in cue.lines)
 
 
-def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[Said]:
-    """What a cue's speakers say; a line that names nobody goes on with the one above."""
-    names = frozenset() if _voiced(cue) else names
-    speaker, number, texts = cue.speaker, cue.number, list[str]()
+def _parts(cue: _Cue, names: frozenset[str], last: str) -> Iterator[Said]:
+    """What a cue's speakers say; a line that names nobody goes on with the one above, or with who was `last`.
+
+    One that begins with a dash or chevrons is another's.
+    """
+    voiced = _voiced(cue)
+    names = frozenset() if voiced else names
+    speaker, number, texts, whole = cue.speaker or last, cue.number, list[str](), cue.whole
     for at, line in enumerate(cue.lines, cue.number):
         pieces = _VOICE.split(line) if "<" in line else [line]
         for n, piece in enumerate(pieces):
@@ -188,15 +204,18 @@ def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[Said]:
             else:
                 said = _plain(piece)
                 found = _NAMED.match(said)
-                if not (n == 0 and found and _name_in(found) in names):
+                if n == 0 and found and _name_in(found) in names:
+                    who, said = _name_in(found), said[found.end() :].strip()
+                elif n == 0 and not voiced and (turned := _TURNED.match(said)):
+                    who, said = "", said[turned.end() :]
+                else:
                     texts += [said] if said else []
                     continue
-                who, said = _name_in(found), said[found.end() :].strip()
             if texts:
-                yield Said(Item(None, number), f" {' '.join(texts)}", speaker, cue.start, whole=cue.whole)
-            speaker, number, texts = who, at, [said] if said else []
+                yield Said(Item(None, number), f" {' '.join(texts)}", speaker, cue.start, whole=whole)
+            speaker, number, texts, whole = who, at, [said] if said else [], cue.whole or not who
     if texts:
-        yield Said(Item(None, number), f" {' '.join(texts)}", speaker, cue.start, whole=cue.whole)
+        yield Said(Item(None, number), f" {' '.join(texts)}", speaker, cue.start, whole=whole)
 
 
 def _plain(text: str) -> str:
