@@ -159,13 +159,13 @@ class Timeline:
             self.day = time[:10]
             if "T" in time:
                 return time
-        day, rest = ("", stamp) if time else take_date(stamp, self.orders.day_first(stamp))
-        if day:  # and a word for half of the day
+        day, rest = take_date(stamp, self.orders.day_first(stamp))
+        if day:  # and a word for half of the day, or before the clock
             self.day, stamp = day, rest
         elif day := yearless(stamp, self.day):
             self.on(day)
             stamp = _YEARLESS.sub("", stamp, count=1)
-        hour = clock(stamp, self.halves)
+        hour = clock(stamp, self.halves) or (clock(stamp.rpartition(" ")[2]) if day else "")
         if hour and self.rolls and not (time or day):
             self._roll(hour)
         return f"{self.day}T{hour}" if hour and self.day else self.day

@@ -37,7 +37,14 @@ from smartsearch.transcripts.formats.chat_layout import (
     session,
 )
 from smartsearch.transcripts.formats.heads import Head, are_places, infer, is_filled_in
-from smartsearch.transcripts.formats.speakers import HEADINGS, Opening, is_label, is_sentence, is_sure, role
+from smartsearch.transcripts.formats.speakers import (
+    Opening,
+    is_label,
+    is_sentence,
+    is_sure,
+    looks_like_name,
+    role,
+)
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -60,7 +67,7 @@ _NOTE = re.compile(
     r"|This editable transcript was computer generated.{0,200}|(?P<ended>.{1,80}\d:\d\d.{0,30}👋)"
 )
 """What programs say of a recording between turns."""
-_BORDER = re.compile(r"={20,}$")
+_BORDER = re.compile(r"={20,}$|={3,40} (?P<title>[^\n=]{1,100}) ={3,40}$")
 _SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 
 
@@ -99,8 +106,6 @@ def _is_chat(layout: Layout, lines: Sequence[str]) -> bool:
         return False
     if layout.chosen.pair:
         return _is_dialogue(layout.chosen, lines)
-    if layout.style in HEADINGS and all(role(name) == "assistant" for name in named) and len(set(named)) > 1:
-        return False  # what each of several assistants is set up with
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
     if len(set(named)) < 2 and layout.style != "stamped":
         one_side = layout.chosen.share >= HALF and layout.chosen.one_side
@@ -136,26 +141,24 @@ def _are_asked(chosen: Style, lines: Sequence[str]) -> bool:
 def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], recurs: bool) -> bool:
     """Whether names are labels: of a form, a list, a README with its headings, or the fields of records."""
     counts = Counter(named)
-    labels = sum(1 for here in layout.found.values() if here.style == layout.style)
-    if labels > 3 * len(named) or len(counts) > max(_FEW, HALF * len(named)):
+    if len(counts) > max(_FEW, HALF * len(named)):
         return True
     texts = [layout.found[number].text for number in layout.opened]
-    if not recurs and sum(not any(map(str.isalpha, text)) for text in texts if text) * 4 > 3 * len(named):
-        return True  # telephones, prices
-    others = sum(map(is_label, {here.name for here in layout.found.values()}))
+    labelled = [here.name for here in layout.found.values() if is_label(here.name)]
+    others = len(set(labelled))
+    begun = is_label(next(iter(layout.found.values())).name)
+    if len(labelled) > len(named) - begun and (others > 2 or begun):
+        return True  # fields of a form
     whole = len(named) >= _ALL * sum(bool(line.strip()) for line in lines)
     if not recurs and not whole and len(named) > 2 and 2 * sum(map(is_sentence, texts)) < len(texts):
         return True
     asked = whole and any("?" in text for text in texts)
     if not recurs and not asked and (len(named) > 3 or len(named) + others > 4):
         return True  # `Title: ...`, `Author: ...`: every name once
-    top = (layout.found.get(number) for number in range(layout.opened[0], layout.opened[0] + _FEW))
-    fields = {here.name for here in top if here and is_label(here.name)}
-    if len(fields) >= _FEW / 2 and 4 * counts[named[0]] < len(named):
-        return True  # fields of a form, among which nobody speaks; not a list in what the first speaker says
     values = [text for text in texts if len(text.split()) == 1]
     numbers = sum(any(map(str.isdigit, text)) for text in values)
-    if len(values) * 4 >= 3 * len(named) and numbers * 3 >= len(named) > _FEW:
+    few = _FEW if any(map(looks_like_name, counts)) else _FEW / 2
+    if len(values) * 4 >= 3 * len(named) and numbers * 3 >= len(named) > few:
         return True
     headed = _headings(layout, lines, named) > max(2, len(named) / 3)
     return headed or _is_alone(counts) or (_in_order(named) and _in_groups(layout))
@@ -186,9 +189,15 @@ def _in_order(named: Sequence[str]) -> bool:
 
 
 def _in_groups(layout: Layout) -> bool:
-    """Whether the same names always stand right below another one, and the same never, as in records."""
+    """Whether the same names always stand right below another one, and the same never, as in records.
+
+    More than three that stand as often as each other are fields anyhow.
+    """
     starts = set(layout.opened)
     places = Counter((layout.found[number].name, number - 1 in starts) for number in layout.opened[1:])
+    counts = Counter(layout.found[number].name for number in layout.opened)
+    if len(counts) > 3 and len(set(counts.values())) == 1:
+        return True
     most = {name: max(places[name, True], places[name, False]) for name, _ in places}
     below = {places[name, True] >= places[name, False] for name in most}
     return len(below) > 1 and sum(most.values()) >= _SURELY * sum(places.values())
@@ -253,8 +262,9 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
         elif stamps and line[:1] in "-*#=S" and (logged := _LOGGED.fullmatch(line[:LONGEST])):
             yield from state.close()
             timed.on(to_iso(logged["when"])[:10] or timed.day)
-        elif head and _BORDER.match(line):
+        elif head and (border := _BORDER.match(line)):
             yield from state.close()
+            state.lines, state.line = ([line], number) if border["title"] else ([], 0)
         elif (
             is_recorded and (state.title or not is_document) and (note := _NOTE.fullmatch(line.strip()[:300]))
         ):

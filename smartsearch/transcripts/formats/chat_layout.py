@@ -20,10 +20,13 @@ from smartsearch.transcripts.formats.speakers import (
     Opening,
     both_sides,
     guests,
+    is_label,
+    is_sentence,
     is_sure,
     opening,
     role,
     speakers,
+    unlike,
 )
 
 LONGEST = 200  # characters of a line that starts a session
@@ -44,6 +47,7 @@ _PAGE = re.compile(
 )
 """`Page 3 of 9`, `Seite 3/9`, `- 3 -`."""
 _BUTTONS, _LIKELY = 12, 0.6
+_ROW = 0.9  # share of lines that open turns where any line does
 _DIGITS = re.compile(r"\d+")
 _NO_ORDERS = Orders({})
 _SETTING_OFF = "#-=–—─━═_~*["
@@ -125,9 +129,11 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
     chosen = _chosen(found, written)
     if known and chosen.names:
-        ours = [here for here in found.values() if here.style == chosen.style]
-        share = len(ours) / sum(number >= chosen.opened[0] for number in written)
-        chosen = replace(chosen, names=chosen.names | guests(ours, chosen.style, chosen.names, share))
+        ours = {number: here for number, here in found.items() if here.style == chosen.style}
+        more = guests(list(ours.values()), chosen.style, chosen.names)
+        if chosen.style not in HEADINGS and not any(map(role, chosen.names)):
+            more |= _in_row(lines, ours)
+        chosen = replace(chosen, names=chosen.names | more)
     opened = tuple(number for number, here in found.items() if _opens(here, chosen))
     about = {line for number in opened for line in told[number]} - set(opened)
     return _layout(lines, chosen, found, opened, about)
@@ -146,10 +152,11 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
             found[number] = unnamed
         about.update(range(number + 1, end + 1))
     found = without_verbs(found)
-    names = known_names(found, head)
+    names = known_names(found, head) | (frozenset() if head.above else _in_row(lines, found))
     if stated:
         names = frozenset(here.name for here in found.values() if here.name)
-    if not head.has_time or (head.above and not head.sets_off_time):
+    apart = any(line.strip("[]()") == "TIME" for line in head.written.split("\n"))
+    if not head.has_time or (head.above and not apart):
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)
     style = Style("stamped" if head.has_time else "plain", names, opened)
@@ -165,6 +172,20 @@ def _layout(
         about.add(line)
     about |= _pages(lines, opened) | _buttons(lines, found, opened)
     return Layout(style, found, _orders(lines, found), opened, frozenset(about))
+
+
+def _in_row(lines: Sequence[str], ours: Mapping[int, Opening]) -> frozenset[str]:
+    """Whoever opens a line, or a paragraph, where nearly all open turns: one of them is as the other."""
+    written = [
+        number for number, line in enumerate(lines, 1) if line.strip() and number >= min(ours, default=0)
+    ]
+    for those in (written, [number for number in written if number == 1 or not lines[number - 2].strip()]):
+        opened = [ours[number] for number in those if number in ours and ours[number].name]
+        if len(those) > 3 and len(opened) >= _ROW * len(those):
+            told = [here for here in opened if len(here.text.split()) > 2 or is_sentence(here.text)]
+            named = {here.name for here in told if not is_label(here.name)}
+            return frozenset(named - unlike(opened, dense=True))
+    return frozenset()
 
 
 def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
@@ -373,9 +394,11 @@ def _pages(lines: Sequence[str], opened: Collection[int]) -> set[int]:
     if len(found) < 2 or not rising or len({page["all"] for page in found.values()}) > 1:
         return set()
     left = {written[place] for place in found}
+    counts = Counter(lines[number - 1].strip() for number in written)
+    recur = {place for place, number in enumerate(written) if counts[lines[number - 1].strip()] > 1}
     for step in (-1, 1):
-        here = [place + step for place in found if 0 <= place + step < len(written)]
-        while len(here) > 1 and len({lines[written[place] - 1].strip() for place in here}) == 1:
+        here = recur.intersection(place + step for place in found)
+        while here:
             left.update(written[place] for place in here)
-            here = [place + step for place in here if 0 <= place + step < len(written)]
+            here = recur.intersection(place + step for place in here)
     return left.difference(opened)

@@ -51,18 +51,13 @@ _PREAMBLE = 80  # lines of title, summary and names before the first turn
 _FEW = 6
 """Turns of a short file, whose speakers may speak once, and lines that may stand above them."""
 _ID = re.compile(r"\s?[\[(<](?:[A-Z0-9]{5,24}|\d{4}|[^\s<>()\[\]]{1,64}@[^\s<>()\[\]]{1,100})[\])>]$")
-_RECEIVER = re.compile(r" \((?:to|an|à|a|para) (?:[^()]|\([^()]*\))*\)$")
+_RECEIVER = re.compile(r" \((?:to|an|à|a|para) (?:[^()]|\([^()]*\))*\)$| (?:→|->) [^→>]{1,60}$")
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\n)")
 _LEVELS = (
     "trace|debug|verbose|silly|info|information|notice|note|log|warn|warning|err|error|severe|crit|critical|fatal"
     "|alert|emerg|panic|statement|detail|hint|success|failure|failed|fine|finest|http|stderr|stdout"
-)
-_LOGGED = re.compile(
-    rf"\b(?:{_LEVELS})\b[\]:>,)\s/|]|\w\[\d+[\]:]|\w\.\w+\.\w|::\w|\w\.(?:go|py|c|cc|cpp|rs|java|js|ts):\d|\bpid\b"
-    r"|\w=\S|/\w+/\w|\b0x[\da-f]+|\b[\da-f]{12,}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b",
-    re.I,
 )
 _LEVEL = re.compile(rf"(?:\W|^)(?:{_LEVELS})(?:\W|$)", re.I)
 _DATING = re.compile(r"(?:\b|[-_])(?:date|time|datum|zeit|fecha|(?:19|20)\d\d)$", re.I)
@@ -115,11 +110,6 @@ class Head:
     def above(self) -> bool:
         """Whether its text stands in the lines below."""
         return "TEXT" not in self.written
-
-    @property
-    def sets_off_time(self) -> bool:
-        """Whether a line of it is a time and no more."""
-        return any(line.strip("[]()") == "TIME" for line in self.written.split("\n"))
 
     @property
     def shown(self) -> str:
@@ -411,7 +401,7 @@ def without_verbs(opened: Mapping[int, Opening]) -> dict[int, Opening]:
     first = _alike(split)
     last = _alike([words[first:][::-1] for words in split])
     kept = [" ".join(words[first : len(words) - last]) for words in split]
-    if len(split) < 2 or not first + last:
+    if len(split) < 2 or not first + last or min(map(len, kept)) < 2:
         return dict(opened)
     short = {" ".join(words): name for words, name in zip(split, kept, strict=True)}
     return {
@@ -435,7 +425,8 @@ def are_places(head: Head, stamps: Sequence[str]) -> bool:
     if any(_FINE.search(stamp) for stamp in stamps):
         return True
     early = stamps[0].split(":")[0] in ("0", "00") and (head.above or at[0] < _EARLY)
-    return (early or any(found > _A_DAY for found in at)) and _rising(at)
+    back = sum(later < earlier for earlier, later in pairwise(at))
+    return (early or any(found > _A_DAY for found in at)) and back * 4 <= max(len(at), 4)
 
 
 _FINE = re.compile(r"[a-z>–—]|\d[.,]\d", re.I)
@@ -447,7 +438,7 @@ _A_DAY = 86_400
 def infer(lines: Sequence[str]) -> Found | None:
     """The head of most turns in a file's beginning, None where it is no chat with one."""
     written = [n for n, line in enumerate(lines) if line.strip()]
-    counts = Counter(form for n in written for form in set(_suggested(lines[n])))
+    counts = Counter(form for n in written for form in dict.fromkeys(_suggested(lines[n])))
     counts.update(_of_lines(lines))
     often = [form for form, count in counts.most_common(12) if count > 1]
     often += ["NAME"] * ("NAME" not in often)
@@ -498,10 +489,10 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         return False
     if sum(n for name, n in names.items() if not _is_name(name)) > 0.2 * turns or _logged(found, lines):
         return False
-    if head.has_time and not _run_on(found, lines):
-        return False
     if head.written.startswith("--") or ("] [NAME]" in head.written and all(map(str.isupper, names))):
         return False  # who changed a package; what part of a program
+    if head.written.startswith("TIME\n") and next(filter(None, map(str.strip, lines))) in names:
+        return False  # times stand at the end of turns
     if head.above:
         below = [end < len(lines) and bool(lines[end].strip()) for end in found.ends.values()]
         apart = [end + 1 < len(lines) and bool(lines[end + 1].strip()) for end in found.ends.values()]
@@ -510,8 +501,6 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         marked = head.has_time or head.is_bare or set(head.written) & set("#*:：[")
         followed = max(sum(below), sum(apart)) if marked else sum(below)
         if not followed * 4 >= 3 * turns or bare * 4 >= turns or min(found.opened) > _PREAMBLE:
-            return False
-        if head.is_bare and not _is_most(found, lines):
             return False
         begins = ("".join(lines[end : end + 2]).lstrip()[:2] for end in found.ends.values())
         if sum(begun in _LISTED for begun in begins) * 2 > turns:
@@ -526,16 +515,6 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
 
 _LISTED = ("- ", "* ", "+ ", "--", "==", "~~", "..")
 """What stands below titles of lists, and underlines titles."""
-
-
-def _is_most(found: Found, lines: Sequence[str]) -> bool:
-    """Whether names alone on their lines begin a third of the paragraphs, say words, and alternate."""
-    texts = ("".join(lines[end : end + 2]) for end in found.ends.values())
-    worded = sum(any(map(str.isalpha, text)) for text in texts)
-    begun = sum(1 for above, line in pairwise(("", *lines)) if line.strip() and not above.strip())
-    said = [here.name for here in found.opened.values()]
-    same = sum(one == other for one, other in pairwise(said))
-    return 3 * len(said) <= 4 * worded and len(said) >= max(4, begun / 3) and same * 10 <= len(said)
 
 
 def _is_talk(found: Found) -> bool:
@@ -553,7 +532,7 @@ def _is_talk(found: Found) -> bool:
 def is_filled_in(opened: Iterable[Opening]) -> bool:
     """Whether programs wrote what is said: numbers and settings, or the same words with other numbers."""
     opened = list(opened)
-    if any(looks_like_name(here.name) for here in opened):
+    if any(looks_like_name(here.name) and not _ODD.search(here.name) for here in opened):
         return False
     said = [here.text for here in opened if here.text]
     if any(map(str.isalpha, "".join(said))) and 2 * sum(bool(_ODD.search(text)) for text in said) > len(said):
@@ -567,32 +546,9 @@ _NUMBER = re.compile(r"\d+")
 _ODD = re.compile(r"\d|\w_\w|\w/\w|[=\[\]{}]|://")
 
 
-def _run_on(found: Found, lines: Sequence[str]) -> bool:
-    """Whether most stamps that are clocks or places do not fall back, where no line tells another day."""
-    told = [(n, at) for n, here in found.opened.items() if (at := seconds(here.stamp)) is not None]
-    back = sum(
-        later < earlier and not any(_YEAR.search(line[:60]) for line in lines[first : last - 1])
-        for (first, earlier), (last, later) in pairwise(told)
-    )
-    return back * 4 <= max(len(told), 4)
-
-
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-
-
-def _rising(at: Sequence[int]) -> bool:
-    back = sum(later < earlier for earlier, later in pairwise(at))
-    return back * 4 <= max(len(at), 4)
-
-
 def _logged(found: Found, lines: Sequence[str]) -> bool:
-    """Whether programs wrote these lines: levels, ids of processes, files and settings stand in most
-    of them."""
-    said = [unlinked(lines[number - 1])[:160] for number in found.opened]
-    if is_filled_in(found.opened.values()):
-        return True
-    levels = sum(bool(_LEVEL.search(line[:90])) for line in said)
+    """Whether programs wrote these lines: levels stand in many of them, or numbers and settings in most."""
+    said = [unlinked(lines[number - 1])[:90] for number in found.opened]
     below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []
-    levels = max(levels, sum(bool(_LEVEL.match(line)) for line in below))
-    odd = sum(bool(_LOGGED.search(_STAMPED.sub("", line, count=1)[:120])) for line in said)
-    return levels * 4 > len(said) or odd * 2 > len(said)
+    levels = max(sum(map(bool, map(_LEVEL.search, said))), sum(map(bool, map(_LEVEL.match, below))))
+    return levels * 4 > len(said) or is_filled_in(found.opened.values())

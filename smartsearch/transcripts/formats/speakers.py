@@ -17,7 +17,7 @@ What stands before the colon is a speaker when it is no label (`Note:`, `Title:`
 - opens at least two turns of the file, or
 - looks like a name: one to three words, each beginning with a capital (or in a script without case).
 Where nobody has a role, whoever is written as those are may speak once: under a heading of the same kind, as
-`Speaker 3`, `@cleo`, `Cleo (Sales)`, with an emoji, in a chat of one line a turn in lower case (`guests`).
+`Speaker 3`, `@cleo`, `Cleo (Sales)`, with an emoji (`guests`); anybody where nearly all lines open turns.
 Emoji may stand before any of them, but then the name has to open two turns; a role is named without them
 and without the model in brackets behind it. Under a time stamp any name but a label will do, and a line
 without one is a turn without a speaker (a system line). Headings and lines of their own are more often
@@ -34,7 +34,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from smartsearch.text.times import clock, to_iso
 
@@ -141,8 +141,6 @@ _PHONE = re.compile(r"\+\d[\d ()-]{6,18}")
 _COUNTED = re.compile(r"([^\W\d_][^\d]{1,30}) \d{1,3}")
 """`Speaker 3`: people whose names are numbers."""
 _WORDS = 6
-_LINES = 0.9
-"""Share of lines that open turns in a chat of one line a turn, and of names that recur in one of people."""
 _NUMBER = re.compile(r"(?:\d{1,4}[.)]|#\d{1,4})\s{1,8}|\s{1,8}#?\d{1,4}$")
 _ASIDE = re.compile(r"\s{0,8}[\[(][^\])]{1,80}[\])]$")
 
@@ -188,7 +186,7 @@ def opening(line: str) -> Opening | None:
         return Opening(style, stamp or inner_day or day, _named(name), found["text"] or "")
     if bullet and not stamp:
         return None  # `- Name: text` is a list, not a chat
-    if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4 and "()" not in found["name"]:
+    if (found := _PLAIN.match(told)) and len(found["name"].split()) <= _WORDS and "()" not in found["name"]:
         name, aside = found["name"].strip(), found["stamp"]
         if aside and not stamp and _is_time(aside):
             stamp = aside
@@ -281,12 +279,8 @@ def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     return frozenset(roles | (recurring if len(recurring | roles) >= 2 else set()))
 
 
-def guests(openings: Sequence[Opening], style: str, known: Collection[str], share: float) -> frozenset[str]:
-    """Who speaks too seldom to be one of `speakers`, and is written as those are, who are people all.
-
-    `share` is that of the written lines that open turns in the style, whoever speaks: where hardly another is
-    left, a word in lower case may be a name.
-    """
+def guests(openings: Sequence[Opening], style: str, known: Collection[str]) -> frozenset[str]:
+    """Who speaks too seldom to be one of `speakers`, and is written as those are, who are people all."""
     if not known or any(map(role, known)):
         return frozenset()
     ours = [here for here in openings if here.style == style and here.name]
@@ -300,13 +294,7 @@ def guests(openings: Sequence[Opening], style: str, known: Collection[str], shar
         return frozenset(
             here.name for here in told if looks_like_name(here.name) or _shape(here.name) in shown
         )
-    lower = {here.name for here in others if _shape(here.name) == "lower" and len(here.text.split()) > 2}
-    alike = {here.name for here in others if _shape(here.name) in shown}
-    counts = Counter(here.name for here in ours)
-    if sum(count for count in counts.values() if count > 1) >= _LINES * len(ours):
-        recur = {here.name for here in others if counts[here.name] > 1 and len(here.name.split()) <= _WORDS}
-        alike |= {name for name in recur if style != "plain" or not name.islower()}
-    return frozenset(alike | lower if share >= _LINES and shapes == {"lower"} else alike)
+    return frozenset(here.name for here in others if _shape(here.name) in shown)
 
 
 def _shape(name: str) -> str:
@@ -333,18 +321,25 @@ def _first_beside(openings: Sequence[Opening], style: str, roles: Collection[str
     return names[0] if alone and (style in HEADINGS or openings[0].name == names[0]) else ""
 
 
-def unlike(ours: Sequence[Opening]) -> set[str]:
-    """Who opens one turn and not as those with several do: not in capitals, or above them in no sentence."""
+def unlike(ours: Sequence[Opening], *, dense: bool = False) -> set[str]:
+    """Who opens one turn and not as those with several do: above them in no sentence, or in a list below one.
+
+    Unless nearly all that is written opens turns (`dense`), whoever is not in capitals where those are, too.
+    """
     counts = Counter(here.name for here in ours)
     often = [here for here in ours if counts[here.name] > 1]
     small = {name for name in counts if not name.isupper()}
     initials = all(_shape(here.name) == "initials" for here in often)  # of names told in full once
     is_capital = len(counts) > len(small) + 1 and all(counts[name] == 1 for name in small)
-    once = small if often and is_capital and not initials else set[str]()
+    once = small if often and is_capital and not initials and not dense else set[str]()
     if often and 2 * sum(is_sentence(here.text) for here in often) >= len(often):
         above = takewhile(lambda here: counts[here.name] == 1, ours)
         once.update(here.name for here in above if here.text and not is_sentence(here.text))
-    return once
+    listed = set[str]()
+    for one, here in pairwise(ours):
+        if here.style == "plain" and counts[here.name] == 1 and (one.text[-1:] == ":" or one.name in listed):
+            listed.add(here.name)
+    return once | listed if len(listed) > 1 else once
 
 
 def is_sentence(text: str) -> bool:
@@ -429,18 +424,12 @@ _PARTICLES = frozenset(
         *("av", "of", "for", "the", "and", "und", "y", "e", "et", "i", "abu", "st", "t", "s"),
     )
 )
-_DEGREE = re.compile(
-    r",? (?:Ph\.?D|M\.?D|Psy\.?D|J\.?D|Ed\.?D|D\.?D\.?S|D\.?O|R\.?N|M\.?A|M\.?Sc|B\.?A|MBA|MPH"
-    r"|CPA|Esq|Jr|Sr|I{1,3}|IV)\.?(?=,|$)",
-    re.I,
-)
 
 
 def may_be_name(name: str) -> bool:
-    """Whether what recurs as a name does may be one: capitals, particles (`van der`), degrees,
-    numbers, asides."""
-    bare = _DEGREE.sub("", _ASIDE.sub("", _bare(name))).strip()
-    words = bare.split()
+    """Whether what recurs as a name does may be one: capitals, particles (`van der`), numbers,
+    asides."""
+    words = _ASIDE.sub("", _bare(name)).split()
     while len(words) > 1 and words[0] in _PARTICLES:
         del words[0]
     if is_label(name) or not 1 <= len(words) <= 6 or not _may_begin(words[0]):

@@ -21,11 +21,12 @@ from typing import NamedTuple
 from smartsearch.text.htmltext import unescaped
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.speakers import is_label, looks_like_name
+from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, unlike
 from smartsearch.transcripts.formats.speech import Said, placed
 from smartsearch.transcripts.source import Source
 
 _DETECT_LINES = 60
+_MOST, _WORDS = 0.9, 6  # share of cues that begin with a name where all do, and the words of one
 
 _TIMING = re.compile(
     r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})[.,](?P<fraction>\d{1,3})\s{0,8}-->\s{0,8}"
@@ -153,7 +154,12 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
         if (found := _NAMED.match(_plain(line)))
     ]
     counts = Counter(found["name"].strip() for found, _ in heads if found["name"])
-    begin = {found["name"] for found, cue in heads if found["name"] and _begins(found.string, cue)}
+    ours = [
+        Opening("", "", found["name"].strip(), found.string[found.end() :])
+        for found, cue in heads
+        if found["name"] and _begins(found.string, cue)
+    ]
+    begin = {here.name for here in ours}
     if max(counts.values(), default=0) < 2 and len(cues) > 2 and sum(map(looks_like_name, counts)) < 2:
         begin.clear()  # one word before a colon, as sentences have
     within = Counter(
@@ -164,12 +170,12 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
     within = Counter({name: n for name, n in within.items() if not _SOUND.match(name)})
     if len(within) < 2 or 2 * sum(within.values()) < len(cues):
         within.clear()  # what is heard, `[Music]`
+    dense = len(ours) >= max(4, _MOST * len(cues))
+    named = {name for name in begin if dense or looks_like_name(name.partition(" (")[0])}
+    named |= {name for name, count in counts.items() if count > 1}
     return frozenset(
-        name
-        for name, count in counts.items()
-        if not is_label(name)
-        and ((name in begin and looks_like_name(name)) or (count > 1 and len(name.split()) <= 6))
-    ) | {name for name in within if not is_label(name)}
+        name for name in (named - unlike(ours, dense=dense)) | within.keys() if not is_label(name)
+    )
 
 
 def _begins(line: str, cue: _Cue) -> bool:
