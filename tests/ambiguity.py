@@ -10,8 +10,6 @@ Assertions inside a pattern count as true, repetitions of up to `FEW` as few: wh
 mostly real. What a bounded repetition costs, `.{0,200}` at every place, is for the tests that take the time.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata
@@ -271,9 +269,8 @@ def faults(pattern: str, flags: int = 0, *, search: bool = True, whole: bool = F
     """
     auto = Automaton(pattern, flags)
     reach = {n: _reach({n}, auto.next.__getitem__) for n in auto.next}
-    loops = list(
-        dict.fromkeys(frozenset(m for m in reach[n] if n in reach[m]) for n in reach if n in reach[n])
-    )
+    rings = (frozenset(m for m in reach[n] if n in reach[m]) for n in reach if n in reach[n])
+    loops = list(dict.fromkeys(rings))
     found = [
         f"a loop in a loop over {_shown(auto, loop)}"
         for loop in loops

@@ -1,7 +1,5 @@
 """What many tests share: which of them are slow, how much is tried, and a hand-made spaCy pipeline."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import mmap
@@ -113,6 +111,12 @@ def running():
         yield server
 
 
+@pytest.fixture
+def server(running):
+    """The same, as new."""
+    return running.reset()
+
+
 def pytest_collection_finish():
     """What was collected stays to the end: to look through it for garbage costs 5% of all work."""
     gc.freeze()
@@ -138,9 +142,8 @@ def nlp():
         for word in words.split():
             attributes.add([[{"TEXT": word}]], {"POS": tag})
     entities = pipeline.add_pipe("entity_ruler")
-    entities.add_patterns(
-        [{"label": label, "pattern": name} for label, names in ENTITIES.items() for name in names]
-    )
+    named = ((label, name) for label, names in ENTITIES.items() for name in names)
+    entities.add_patterns([{"label": label, "pattern": name} for label, name in named])
     return pipeline
 
 
@@ -197,17 +200,8 @@ def corpus(*lines: str, session: str = "1") -> Corpus:
     turns = []
     for number, line in enumerate(lines, start=1):
         speaker, _, text = line.partition(": ")
-        turns.append(
-            Turn(
-                text,
-                speaker,
-                path="chat.txt",
-                line=number,
-                conversation="c",
-                session=session,
-                turn=str(number),
-            )
-        )
+        place = {"path": "chat.txt", "line": number, "conversation": "c", "turn": str(number)}
+        turns.append(Turn(text, speaker, session=session, **place))
     return Corpus(tuple(turns))
 
 

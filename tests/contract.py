@@ -1,7 +1,5 @@
 """Holds what a command prints to the contract: every key that is there is declared, and of its type."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any
@@ -14,20 +12,9 @@ from smartsearch.output import contract
 OPEN = ("Scores", "Drops", "Heads", "HeldMemory", "Part", "Trained")
 """Records that may have more keys, by name."""
 TOLD_BY = {
-    "error": "error",
-    "rank": "hit",
-    "answer": "answer",
-    "messages": "prompt",
-    "conversations": "show",
-    "findings": "doctor",
-    "hits": "query",
-    "usable": "train",
-    "counts": "train",
-    "files": "detect",
-    "servers": "serve",
-    "settings": "config",
-    "memories": "memory",
-    "recall": "qrranker",
+    **{"error": "error", "rank": "hit", "answer": "answer", "messages": "prompt", "conversations": "show"},
+    **{"findings": "doctor", "hits": "query", "usable": "train", "counts": "train", "files": "detect"},
+    **{"servers": "serve", "settings": "config", "memories": "memory", "recall": "qrranker"},
     **{name: name for name in ("cache", "index", "models", "formats", "places", "memory")},
 }
 """Replies by a key that only they have, or that those below lack."""

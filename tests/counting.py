@@ -9,8 +9,6 @@ copy and `in` looks at, in a copy of a package whose calls are counted. What a p
 fails to match counts as one: that no pattern takes long there is for test_patterns.py.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re
@@ -118,9 +116,8 @@ class _Counted(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load):
             return node
-        bounds = [
-            part or ast.Constant(None) for part in (node.slice.lower, node.slice.upper, node.slice.step)
-        ]
+        given = (node.slice.lower, node.slice.upper, node.slice.step)
+        bounds = [part or ast.Constant(None) for part in given]
         return _by("_part", node.value, ast.Call(ast.Name("slice", ast.Load()), bounds, []))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:

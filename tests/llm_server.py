@@ -53,6 +53,15 @@ class LLMServer(ThreadingHTTPServer):
         self.script, self.requests, self.keys, self.models = [], [], [], None
         return self
 
+    def named(self, patch: pytest.MonkeyPatch, reply: Callable[[Body], str | Action]) -> LLMServer:
+        """As new, answering so, and the one that the environment names."""
+        patch.setenv("SMARTSEARCH_LLM_BASE_URL", self.url)
+        patch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+            patch.delenv(name, raising=False)
+        self.reply = reply
+        return self.reset()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hung up is what some tests are about: no traceback."""
 

@@ -1,7 +1,5 @@
 """`smartsearch serve` and `mcp` with fake models whose ranker does what the question says, such as sleep."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -1,7 +1,5 @@
 """A tiny system that asks a language model: it notes each turn in a word, and has the model choose a note."""
 
-from __future__ import annotations
-
 import json
 
 from pydantic import BaseModel

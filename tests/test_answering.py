@@ -1,7 +1,5 @@
 """The prompt a model gets, and the citations read from its reply. Turns and dates are worked out by hand."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 
@@ -67,12 +65,8 @@ def test_what_is_sent_is_counted():
 def test_turns_around_a_hit_are_sent_once_in_their_order_and_a_cut_hit_stays_cut():
     before, after = (Turn(text, "Mara", GROUP.time, path="a.txt", session="s1") for text in ("Hi.", "Bye."))
     cut = Turn("Wow,", "Ilya", WOW.time, path="a.txt", session="s1", line=2)
-    asked = prompt(
-        "Who?",
-        [hit(1, GROUP, 6), hit(2, cut, 7)],
-        [Nearby(6, (before,), (WOW,)), Nearby(7, (GROUP,), (after,))],
-        NOW,
-    )
+    around = [Nearby(6, (before,), (WOW,)), Nearby(7, (GROUP,), (after,))]
+    asked = prompt("Who?", [hit(1, GROUP, 6), hit(2, cut, 7)], around, NOW)
     assert asked.turns == (before, GROUP, cut, after)
 
 

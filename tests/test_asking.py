@@ -1,7 +1,5 @@
 """What systems ask of a model, against a server here that answers by rule: JSON, doubt, many at once."""
 
-from __future__ import annotations
-
 import json
 import math
 import threading
@@ -46,10 +44,8 @@ def test_json_is_asked_for_by_its_schema_in_the_request_and_in_the_prompt(server
     assert asker.parsed(ASK, Note, max_tokens=50) == Note(who="Ann", age=3)
     (sent,) = server.requests
     schema = Note.model_json_schema()
-    assert sent["response_format"] == {
-        "type": "json_schema",
-        "json_schema": {"name": "Note", "schema": schema},
-    }
+    asked = {"name": "Note", "schema": schema}
+    assert sent["response_format"] == {"type": "json_schema", "json_schema": asked}
     assert json.dumps(schema, separators=(",", ":")) in sent["messages"][0]["content"]
     assert (sent["temperature"], sent["messages"][1]) == (0.0, ASK[1])
     assert asker.spent == Spent(1, 0, 10, 2)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path
@@ -20,11 +18,6 @@ def echo(question: batch.Question) -> Result:
 def outcomes(*lines: object, ask=echo) -> list[Answered]:
     raw = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     return list(batch.run(raw, ask))
-
-
-def test_results_come_in_input_order_with_their_ids():
-    found = outcomes({"id": "b", "question": "one"}, {"id": 7, "question": "two"})
-    assert [(o.id, o.line, o.result and o.result.query) for o in found] == [("b", 1, "one"), (7, 2, "two")]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ another process asks tests/waiting.py, whose limit ends a hang; what a clock was
 (tests/counting.py).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

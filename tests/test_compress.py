@@ -1,7 +1,5 @@
 """Fewer tokens: dates once a session, initials with a legend."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,9 +72,8 @@ def test_a_date_that_changes_inside_a_session_is_said():
         said("Three.", time="2023-05-09"),
         said("Four.", time=""),
     )
-    assert block(hits, "dates")[1:] == [
-        *("Maya: One.", "[2023-05-09]", "Maya: Two.", "Maya: Three.", "[no date]", "Maya: Four.")
-    ]
+    lines = ["Maya: One.", "[2023-05-09]", "Maya: Two.", "Maya: Three.", "[no date]", "Maya: Four."]
+    assert block(hits, "dates")[1:] == lines
 
 
 def test_counting_says_date_and_name_once():

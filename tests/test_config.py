@@ -1,7 +1,5 @@
 """Where a value comes from, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import pytest
 from smartsearch.config import FIELDS, PRESETS, Config, assigned, beyond_paper, build, is_path
 from smartsearch.config import names as config_names
 from smartsearch.errors import CacheError, ConfigError, UsageError
-from smartsearch.models import trained
+from smartsearch.models import loading, trained
 from smartsearch.runtime import private
 
 
@@ -252,9 +250,8 @@ def _another(name):
 def test_the_papers_method_goes_with_any_models_and_is_told_where_it_is_another(tmp_path):
     ours = made(tmp_path, {"profile": "embedded"}, preset="paper")
     assert (ours.profile, ours.candidates, beyond_paper(ours)) == ("embedded", 0, [])
-    assert {"typed", "candidates", "beside", "fuse"} <= set(
-        beyond_paper(made(tmp_path, {"profile": "paper"}))
-    )
+    other = beyond_paper(made(tmp_path, {"profile": "paper"}))
+    assert {"typed", "candidates", "beside", "fuse"} <= set(other)
     assert beyond_paper(made(tmp_path, {"pool": 7}, preset="paper")) == ["pool"]
     assert beyond_paper(made(tmp_path, {"rank": ("ce",)}, preset="index-free")) == []
 
@@ -270,9 +267,8 @@ def test_the_defaults_keep_the_papers_weights_and_most_of_its_cut():
     table = (Path(__file__).parents[1] / "docs" / "paper.md").read_text(encoding="utf-8")
     for name in set(ours.split()) - {"budget"}:  # 4,000 words either way
         assert FIELDS[name].metadata["panel"], f"{name} has no switch"
-        switch = (
-            rf"--set {name}=" if FIELDS[name].metadata["rare"] else rf"--(no-)?{name.replace('_', '-')}\b"
-        )
+        dashed = rf"--(no-)?{name.replace('_', '-')}\b"
+        switch = rf"--set {name}=" if FIELDS[name].metadata["rare"] else dashed
         assert re.search(switch, table), f"docs/paper.md does not tell {name}"
 
 
@@ -338,6 +334,7 @@ def test_a_user_without_a_home_has_no_settings_and_no_profiles(tmp_path, monkeyp
         pass
     with pytest.raises(CacheError, match="no home folder"):
         private.home("colbert")
+    assert loading._cache_home() is None
 
 
 @pytest.mark.parametrize("base", [".", "mine", ""])

@@ -1,7 +1,5 @@
 """Extras: what is missing is told with the one command that brings it, wherever smartsearch is installed."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path
@@ -35,16 +33,13 @@ def test_the_lint_knows_what_installs_a_stranger(name, text):
 def test_no_text_installs_the_stranger_of_the_same_name():
     places = [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml", ".ci/run")]
     for folder in ("smartsearch", "docs", "recipe", "benchmarks", "tests"):
-        places += [
-            p for p in (ROOT / folder).rglob("*") if p.suffix in (".py", ".md", ".1", ".yaml", ".sh", ".j2")
-        ]
-    texts = {
-        place: place.read_text(encoding="utf-8").replace("\\", "") for place in places if place.is_file()
-    }
+        suffixes = (".py", ".md", ".1", ".yaml", ".sh", ".j2")
+        places += [path for path in (ROOT / folder).rglob("*") if path.suffix in suffixes]
+    files = (place for place in places if place.is_file())
+    texts = {file: file.read_text(encoding="utf-8").replace("\\", "") for file in files}
     assert len(texts) > 400
-    said = [
-        f"{place.relative_to(ROOT)}: {m[0]}" for place, text in texts.items() for m in STRANGER.finditer(text)
-    ]
+    found = ((place, m[0]) for place, text in texts.items() for m in STRANGER.finditer(text))
+    said = [f"{place.relative_to(ROOT)}: {told}" for place, told in found]
     assert said == []
 
 

@@ -1,7 +1,5 @@
 """Which turns pass, by hand; times with an offset and without."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest
@@ -62,10 +60,8 @@ def test_days_are_inclusive_and_times_are_those_of_the_users_clock(bounds, expec
 
 def test_turns_without_a_time_are_left_out_and_counted():
     turns = [*TIMES[:1], Turn("a", "Ann"), Turn("b", "Ben")]
-    assert passed(turns, since="2023") == (
-        ["day"],
-        ["2 turns without a time were left out: --since and --until cannot tell"],
-    )
+    told = "2 turns without a time were left out: --since and --until cannot tell"
+    assert passed(turns, since="2023") == (["day"], [told])
     some, said = passed(turns, until="2023", only_speaker=("ann",))
     assert some == []
     assert said[0] == "1 turn without a time was left out: --since and --until cannot tell"
@@ -157,8 +153,7 @@ def test_nothing_asked_for_keeps_the_corpus():
 
 
 def test_what_training_gets_is_only_what_passes():
-    corpus = filtered(
-        Corpus(TIMES, warnings=("old",)), Scope(filters=Filters(since=since("2023-05-09", NOW)))
-    )
+    scope = Scope(filters=Filters(since=since("2023-05-09", NOW)))
+    corpus = filtered(Corpus(TIMES, warnings=("old",)), scope)
     assert [turn.text for turn in corpus.turns] == ["late"]
     assert corpus.warnings == ("old",)

@@ -1,7 +1,5 @@
 """Places out of what a search printed: a record, lines of JSON, or plain lines."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 

@@ -1,7 +1,5 @@
 """The rooms form layers: a file imports from its own room and those below, type-only imports included."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

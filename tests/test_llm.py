@@ -1,7 +1,5 @@
 """The chat-completions client against a server on this machine: each fault, the cache, the settings."""
 
-from __future__ import annotations
-
 import threading
 import traceback
 from dataclasses import replace
@@ -20,16 +18,10 @@ from smartsearch.llm import (
     reader_endpoint,
     refusals,
 )
-from smartsearch.runtime import extras
 from tests.llm_server import half, llm_server, raw, says, status
 
 KEY = "sk-very-secret-93"
 ASK = [{"role": "user", "content": "Who plays the flute?"}]
-
-
-@pytest.fixture
-def server(running):
-    return running.reset()
 
 
 @pytest.fixture(scope="module")
@@ -160,9 +152,8 @@ def test_parameters_a_model_turns_down_are_left_out_from_then_on(server):
 
 def test_tokens_are_counted_here_when_the_server_does_not(server):
     server.script = [says("one two three", usage=False)]
-    reply = Client(Endpoint(server.url, "tiny"), count=lambda text: len(text.split())).complete(
-        ASK, max_tokens=7
-    )
+    client = Client(Endpoint(server.url, "tiny"), count=lambda text: len(text.split()))
+    reply = client.complete(ASK, max_tokens=7)
     assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (4, 3, True)
 
 
@@ -335,10 +326,3 @@ def test_where_an_endpoint_is(url, place):
 
 def test_a_password_in_the_address_is_not_shown():
     assert Endpoint("https://ann:pw@llm.test:8/v1/?api-key=pw", "m").url == "https://llm.test:8/v1"
-
-
-def test_without_the_package(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "openai", None)
-    with pytest.raises(LLMError) as caught:
-        Client(Endpoint("http://localhost/v1", "m"))
-    assert (caught.value.kind, caught.value.hint) == ("llm_missing", extras.command("llm"))

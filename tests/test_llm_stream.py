@@ -1,7 +1,5 @@
 """A reply in pieces from a server on this machine: what is told when, and each way in which it can break."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import time
@@ -29,11 +27,6 @@ from tests.waiting import HANG, until
 
 KEY = "sk-very-secret-93"
 ASK = [{"role": "user", "content": "Who plays the flute?"}]
-
-
-@pytest.fixture
-def server(running):
-    return running.reset()
 
 
 class Listener:
@@ -67,9 +60,8 @@ def test_pieces_are_told_as_they_come(server, listener):
         until(lambda: len(listener.pieces) >= min(sent, 2), "a piece is told")
         heard.append(list(listener.pieces))
 
-    server.script = [
-        streams(*events(piece("Mara"), piece(" does [3]."), ENDED, USAGE, "[DONE]"), after=after)
-    ]
+    told = events(piece("Mara"), piece(" does [3]."), ENDED, USAGE, "[DONE]")
+    server.script = [streams(*told, after=after)]
     reply = listener.ask()
     assert heard[:2] == [["Mara"], ["Mara", " does [3]."]]
     assert (reply.text, reply.finish, reply.model) == ("Mara does [3].", "stop", "tiny-2024")
@@ -97,9 +89,8 @@ def test_what_is_told_of_blanks_and_thinking(server, listener, pieces, told):
 
 
 def test_events_may_be_cut_anywhere_and_lines_may_hold_other_line_ends(server, listener):
-    whole = b": hello\r\nevent: message\r\n" + b"".join(events(piece("a\u2028b\x85"), ENDED)).replace(
-        b"\n", b"\r\n"
-    )
+    told = b"".join(events(piece("a\u2028b\x85"), ENDED)).replace(b"\n", b"\r\n")
+    whole = b": hello\r\nevent: message\r\n" + told
     server.script = [streams(*[whole[i : i + 1] for i in range(len(whole))])]
     assert listener.ask().text == "a\u2028b"
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from smartsearch.transcripts.outline import Span, outline, span
 from smartsearch.types import Turn
 

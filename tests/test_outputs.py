@@ -1,7 +1,5 @@
 """Where a user says that something is written, nothing is lost that was there, and no work that was done."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
@@ -31,9 +29,7 @@ def out(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("there", [b"", None])
-def test_a_new_file_gets_its_lines_one_by_one_and_keeps_them_when_it_is_stopped(
-    out: Path, there: bytes | None
-):
+def test_a_new_file_gets_its_lines_one_by_one_and_keeps_them_when_it_is_stopped(out, there: bytes | None):
     if there is not None:
         out.write_bytes(there)
     with contextlib.suppress(KeyboardInterrupt), Place(out).lines() as put:

@@ -1,7 +1,5 @@
 """Question to weighted terms, worked out by hand on the pipeline of conftest."""
 
-from __future__ import annotations
-
 import pytest
 
 from smartsearch.config import Config

@@ -1,7 +1,5 @@
 """No regular expression of the package takes more than linear time, whatever text it meets."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

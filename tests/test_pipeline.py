@@ -1,8 +1,6 @@
 """search() end to end with fake scorers, and the inputs that must not raise."""
 
-from __future__ import annotations
-
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,12 +26,8 @@ def overlap(question, texts):
 @pytest.fixture
 def tools(parser):
     models = {name: ModelInfo(name, "fake", "0", "fp32") for name in ("parser", "ce", "colbert")}
-    return Tools(
-        parser,
-        {"ce": Scorer(overlap), "colbert": Scorer(overlap)},
-        Tokenizer("words", lambda t: len(t.split())),
-        models,
-    )
+    scorers = {"ce": Scorer(overlap), "colbert": Scorer(overlap)}
+    return Tools(parser, scorers, Tokenizer("words", lambda t: len(t.split())), models)
 
 
 CHAT = ("Mara: I adopted a dog", "Ilya: great", "Mara: my dog plays in the garden", "Ilya: rain again")
@@ -60,31 +54,11 @@ def test_the_trace_tells_every_stage(tools):
 
 @pytest.mark.parametrize(("rank", "tells"), [(("ce", "colbert"), True), (("ce",), False), ((), False)])
 def test_how_sure_an_answer_is_is_told_only_where_both_rankers_tell(tools, rank, tells):
-    sure = dataclasses.replace(tools, confidence={"bias": -9.0})
+    sure = replace(tools, confidence={"bias": -9.0})
     result = search("When did Mara adopt a dog", haystack(*CHAT), Config(rank=rank), sure)
     assert (result.confidence is not None, result.weak) == (tells, tells)
     nowhere = search("Who mended FC-311?", haystack(*CHAT), Config(rank=rank), sure)
     assert nowhere.weak
-
-
-@pytest.mark.parametrize(
-    ("first", "roles"), [("static", ["parser", "static"]), ("match", ["parser", "colbert"])]
-)
-def test_the_models_that_ran_are_named(tools, first, roles):
-    models = {**tools.models, "static": ModelInfo("static", "fake", "0", "int8")}
-    config = Config(rank=(), first=first)
-    result = search(
-        "When did Mara adopt a dog", haystack(*CHAT), config, dataclasses.replace(tools, models=models)
-    )
-    assert [model.role for model in result.trace.models] == roles
-    assert result.hits
-    assert result.budget.tau == result.budget.alpha == 0.0
-
-
-def test_the_limit_shows_fewer_and_drops_none(tools):
-    result = search("Mara dog", haystack(*CHAT), Config(limit=1, truncate="none"), tools)
-    assert len(result.hits) == 1
-    assert result.trace.candidates > 1
 
 
 @pytest.mark.parametrize(
@@ -96,14 +70,15 @@ def test_the_limit_shows_fewer_and_drops_none(tools):
 )
 def test_time_order_on_request_comes_after_the_limit(tools, said, days, limit, order):
     turns = corpus(*(f"Mara: {text}" for text in said)).turns
-    dated = tuple(dataclasses.replace(t, time=f"2024-01-{day}") for t, day in zip(turns, days, strict=True))
+    dated = tuple(replace(t, time=f"2024-01-{day}") for t, day in zip(turns, days, strict=True))
     result = search("dog today", Haystack(Corpus(dated)), Config(order="time", limit=limit), tools)
     assert [h.index for h in result.hits] == order
 
 
-def test_alpha_counts_only_with_a_cross_encoder(tools):
-    assert search("dog", haystack(*CHAT), Config(rank=("colbert",)), tools).budget.alpha == 0
-    assert search("dog", haystack(*CHAT), Config(), tools).budget.alpha == 0.01
+@pytest.mark.parametrize(("rank", "alpha"), [((), 0), (("colbert",), 0), (("ce", "colbert"), 0.01)])
+def test_alpha_counts_only_with_a_cross_encoder(tools, rank, alpha):
+    budget = search("dog", haystack(*CHAT), Config(rank=rank), tools).budget
+    assert (budget.alpha, budget.tau > 0) == (alpha, alpha > 0)
 
 
 def test_the_dense_fallback_serves_a_question_without_a_hit(tools):
@@ -135,24 +110,24 @@ def test_a_best_turn_that_is_longer_than_the_budget_is_told(tools):
 
 
 def test_what_ran_is_listed_and_nothing_else(tools):
-    def roles(question, **settings):
-        return [m.role for m in search(question, haystack(*CHAT), Config(**settings), tools).trace.models]
+    static = ModelInfo("static", "fake", "0", "int8")
+    more = replace(tools, models={**tools.models, "static": static})
+
+    def roles(question, tools=tools, **settings):
+        result = search(question, haystack(*CHAT), Config(**settings), tools)
+        assert result.hits
+        return [model.role for model in result.trace.models]
 
     assert roles("dog dog", rank=("ce",), semantic="off") == ["parser", "ce"]
     assert roles("dog", rank=(), semantic="off") == ["parser"]
     assert roles("dog", rank=("ce",)) == ["parser", "ce"]
     assert roles("dog", rank=("ce",), first="match") == ["parser", "ce", "colbert"]  # the dense fallback ran
-
-
-def test_mode_and_finds_only_turns_with_every_term(tools):
-    result = search("Mara dog", haystack(*CHAT), Config(mode="and", truncate="none"), tools)
-    assert {h.turn.text for h in result.hits} == {"I adopted a dog", "my dog plays in the garden"}
+    assert roles("dog", more, rank=()) == ["parser", "static"]
+    assert roles("dog", more, rank=(), first="match") == ["parser", "colbert"]
 
 
 def test_negative_scores_keep_the_order_and_at_least_one(tools):
-    low = dataclasses.replace(
-        tools, scorers=tools.scorers | {"ce": Scorer(lambda q, t: overlap(q, t) * 1e-30)}
-    )
+    low = replace(tools, scorers=tools.scorers | {"ce": Scorer(lambda q, t: overlap(q, t) * 1e-30)})
     assert search("Mara dog", haystack(*CHAT), Config(), low).hits
 
 
@@ -196,7 +171,7 @@ def test_the_papers_preset_does_none_of_ours(tools):
         "Ilya: FC-311 is down",
         *(f"Mara: dog {n}" for n in range(9)),
     )
-    sure = dataclasses.replace(tools, confidence={"bias": -9.0})
+    sure = replace(tools, confidence={"bias": -9.0})
     ours = search(question, haystack(*lines), build(preset=""), sure)
     paper = search(question, haystack(*lines), build(preset="paper"), sure)
     assert {t.kind for t in ours.trace.terms} >= {"PHRASE", "CODE"}
@@ -220,10 +195,8 @@ def test_as_the_paper_each_candidate_is_read_once_whole_and_alone(tools, preset)
         return Scorer(call, calibration=(0.5, -2.0))
 
     more = ("Mara: the dog " + "and the garden " * 300, "Mara: rain", "Mara: and rain")
-    hay = Haystack(
-        Corpus(tuple(dataclasses.replace(t, time="2024-05-08") for t in corpus(*CHAT, *more).turns))
-    )
-    both = dataclasses.replace(tools, scorers={name: noting(name) for name in seen})
+    hay = Haystack(Corpus(tuple(replace(t, time="2024-05-08") for t in corpus(*CHAT, *more).turns)))
+    both = replace(tools, scorers={name: noting(name) for name in seen})
     config = build({"profile": "embedded"}, preset=preset, env={})
     result = search("Mara's gardn dog yesterday", hay, config, both)
     read = [hay.corpus.turns[i].spoken.strip() for i in (0, 2, 4, 5, 6)]
@@ -244,7 +217,7 @@ def test_as_the_paper_the_dense_search_reads_turns_as_the_rankers_do(tools):
         seen.extend(texts)
         return overlap(question, texts)
 
-    noted = dataclasses.replace(tools, scorers=tools.scorers | {"colbert": Scorer(noting)})
+    noted = replace(tools, scorers=tools.scorers | {"colbert": Scorer(noting)})
     config = build({"profile": "embedded"}, preset="paper", env={})
     search("What about trombones?", haystack(*CHAT), config, noted)
     assert sorted(seen[: len(CHAT)]) == sorted(CHAT)
@@ -252,7 +225,7 @@ def test_as_the_paper_the_dense_search_reads_turns_as_the_rankers_do(tools):
 
 def test_a_code_comes_first_whatever_the_rankers_say(tools):
     lines = (*(f"Mara: dog FC number {n}" for n in range(80)), "Ilya: FC-311")
-    against = dataclasses.replace(tools, scorers=tools.scorers | {"ce": Scorer(lambda q, t: -overlap(q, t))})
+    against = replace(tools, scorers=tools.scorers | {"ce": Scorer(lambda q, t: -overlap(q, t))})
     result = search("FC-311", haystack(*lines), Config(), against)
     assert result.hits[0].turn.text == "FC-311"
     assert "FC-311" in {

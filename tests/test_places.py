@@ -1,7 +1,5 @@
 """Places as our output prints them: how they are read, which turns are at them, what is opened around."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

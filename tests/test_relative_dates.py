@@ -1,7 +1,5 @@
 """Relative dates: said on Monday 8 May 2023 unless the case says otherwise."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """Nothing leaves the machine and nothing is left in the home folder but what is ours."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -46,6 +44,11 @@ def environment(home: Path) -> dict[str, str]:
     return kept | {"SMARTSEARCH_DAEMON": "never"} | theirs
 
 
+def python(home: Path, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=environment(home), capture_output=True, text=True, **options)
+
+
 def left_in(home: Path) -> set[str]:
     """What lies in the home folder that is not smartsearch's."""
     files = (str(path.relative_to(home)) for path in home.rglob("*") if not path.is_dir())
@@ -56,9 +59,7 @@ def left_in(home: Path) -> set[str]:
 def test_whoever_imports_us_reports_nothing(home: Path):
     tell = f"import os; print(*(os.environ[name] for name in {list(smartsearch.SILENCE)}))"
     program = f"import smartsearch, subprocess, sys; {tell}; subprocess.run([sys.executable, '-c', {tell!r}])"
-    ran = subprocess.run(
-        [sys.executable, "-c", program], env=environment(home), capture_output=True, text=True, check=True
-    )
+    ran = python(home, "-c", program, check=True)
     assert ran.stdout.splitlines() == [" ".join(smartsearch.SILENCE.values())] * 2
 
 
@@ -80,14 +81,7 @@ print(asked)
 
 @pytest.mark.torch
 def test_a_model_that_is_trained_is_looked_up_nowhere(home: Path, tmp_path: Path):
-    ran = subprocess.run(
-        [sys.executable, "-c", SAVING],
-        cwd=tmp_path,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ran = python(home, "-c", SAVING, cwd=tmp_path, check=True)
     assert ran.stdout == "[]\n"
 
 
@@ -102,23 +96,14 @@ def test_only_our_files_are_left_in_a_home(home: Path, tmp_path: Path, command: 
         "batch": [str(asked), SAMPLES, "--out", f"{tmp_path}/run/", "--workers", "1", "--offline"],
         "bench": ["docs/questions.jsonl", "--live", "0", "--out", str(tmp_path / "results")],
     }
-    ran = subprocess.run(
-        [sys.executable, "-m", "smartsearch", command, *arguments[command]],
-        cwd=ROOT,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = python(home, "-m", "smartsearch", command, *arguments[command], cwd=ROOT)
     assert (ran.returncode, left_in(home)) == (0, set()), ran.stderr
 
 
 def can_trace() -> bool:
     strace = shutil.which("strace")
-    return (
-        bool(strace)
-        and subprocess.run([strace, "-qq", "-o", os.devnull, "true"], check=False).returncode == 0
-    )
+    traced = [strace, "-qq", "-o", os.devnull, "true"]
+    return bool(strace) and subprocess.run(traced, check=False).returncode == 0
 
 
 @pytest.mark.models
@@ -129,15 +114,10 @@ def test_processes_that_stay_open_no_socket_but_ours(home: Path, tmp_path: Path)
     running = {}
     for name, options in arguments.items():
         command = [sys.executable, "-m", "smartsearch", name, *options]
-        running[name] = subprocess.Popen(
-            ["strace", "-f", "-qq", "-e", "trace=%network", "-o", str(tmp_path / name), *command],
-            cwd=tmp_path,
-            env=environment(home),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        traced = ["strace", "-f", "-qq", "-e", "trace=%network", "-o", str(tmp_path / name), *command]
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        own = {"cwd": tmp_path, "env": environment(home), "start_new_session": True}
+        running[name] = subprocess.Popen(traced, **pipes, **own)
     try:
         for message in ASKING:
             running["mcp"].stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")

@@ -1,7 +1,5 @@
 """The cut, worked out by hand: tau, top K, word and token ceilings, the first turn."""
 
-from __future__ import annotations
-
 import pytest
 
 from smartsearch.config import Config

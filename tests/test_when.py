@@ -1,7 +1,5 @@
 """Dates of questions and bounds of filters, by hand."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 from datetime import date

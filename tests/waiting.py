@@ -1,7 +1,5 @@
 """Waits for what another thread or process does. The one place of the tests where a clock ends anything."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """What the tests of the benchmark share: fake models that know words, and a small dataset of our own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reader and judge over questions, end to end against a server on this machine."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -110,9 +108,8 @@ def test_a_run_from_end_to_end(server):
     parts = result.record(None)["by_category"].items()
     told = {name: (part["correct"], part["wrong"], part["questions"]) for name, part in parts}
     assert told == {"1 multi-hop": (1, 0, 1), "4 single-hop": (2, 1, 3)}
-    assert [(o.id, o.verdict) for o in result.outcomes] == [
-        *(("q-flute", True), ("q-tiles", True), ("q-dog", False), ("q-organ", True))
-    ]
+    verdicts = {"q-flute": True, "q-tiles": True, "q-dog": False, "q-organ": True}
+    assert [(o.id, o.verdict) for o in result.outcomes] == [*verdicts.items()]
     assert result.usage[READER] == result.usage[JUDGE] == Usage(4, 4, 0, 40, 8, 40, 8)
     assert (len(steps), result.stopped) == (4, None)
     assert result.reader == result.judge == ("tiny-2024",)

@@ -1,7 +1,5 @@
 """benchmarks/amb: our systems behind the harness's documented methods, whose package is stood in for here."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys
@@ -52,9 +50,7 @@ def registry(monkeypatch) -> dict[str, type]:
 
 def session(*said: str) -> str:
     turns = (line.split(": ") for line in said)
-    return json.dumps(
-        [{"speaker": who, "dia_id": str(n), "text": text} for n, (who, text) in enumerate(turns)]
-    )
+    return json.dumps([{"speaker": who, "dia_id": str(n), "text": t} for n, (who, t) in enumerate(turns)])
 
 
 DOCUMENTS = [
@@ -87,9 +83,8 @@ def test_prepare_ingest_retrieve(registry, tmp_path, name):
     provider.prepare(tmp_path, unit_ids={"ann", "bob"})
     provider.ingest(DOCUMENTS[:2])
     provider.ingest(DOCUMENTS[2:])
-    found, raw = provider.retrieve(
-        "What about Oscar and the gulls?", user_id="ann", query_timestamp="2023-06-01"
-    )
+    asked = "What about Oscar and the gulls?"
+    found, raw = provider.retrieve(asked, user_id="ann", query_timestamp="2023-06-01")
     assert raw is None
     assert [(one.id, one.user_id) for one in found] == [("s2", "ann"), ("s1", "ann")]
     assert "Mara: Oscar chased gulls\nIlya: poor Oscar, poor gulls" in found[0].content

@@ -1,7 +1,5 @@
 """`make bench-check`: what is expected is run again and compared."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

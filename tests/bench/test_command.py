@@ -1,7 +1,5 @@
 """`smartsearch bench` as a user meets it: what it writes, what it says, and how it fails."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from smartsearch.runtime import extras
 from tests import scribe
 from tests.bench.conftest import fingerprints, tools_with_parser
 from tests.bench.test_documents import QUALITY
-from tests.llm_server import llm_server
 from tests.transcripts.build import lines, put
 
 
@@ -87,9 +84,7 @@ def test_json_prints_the_record_that_is_written(run, chats: Path, tmp_path: Path
         (["{chats}", "--out", "{chats}/chat.txt"], "chat.txt"),
     ],
 )
-def test_what_is_wrong_is_told_with_a_hint_and_nothing_is_written(
-    run, chats: Path, tmp_path: Path, arguments: list[str], said: str
-):
+def test_what_is_wrong_is_told_with_a_hint_and_nothing_is_written(run, chats, tmp_path, arguments, said):
     code, out, err = run(*[argument.format(chats=chats) for argument in arguments])
     assert code == 2
     assert out == ""
@@ -108,6 +103,11 @@ def answered(body) -> str:
 
 
 @pytest.fixture
+def server(running, monkeypatch: pytest.MonkeyPatch):
+    return running.named(monkeypatch, answered)
+
+
+@pytest.fixture
 def asked(chats: Path) -> Path:
     records = [json.loads(line) for line in (chats / "questions.jsonl").read_text().splitlines()]
     for record in records:
@@ -116,39 +116,33 @@ def asked(chats: Path) -> Path:
     return chats
 
 
-def test_accuracy_with_a_language_model(run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    with llm_server(answered) as server:
-        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
-        arguments = (str(asked), "--json", "--live", "0", "--reader", "tiny", "--price", "1/2")
-        code, out, err = run(*arguments)
-        assert code == 0
-        sent = len(server.requests)
-        found = json.loads(out)
-        assert sent == 8
-        assert found["accuracy"]["overall"]["correct"] == 1
-        assert found["accuracy"]["by_category"]["where"]["accuracy"] == 1.0
-        words = found["accuracy"]["by_category"]["where"]["overlap"]
-        assert words["contained"] == 1.0  # "on Mondays at the library" of "on Mondays"
-        assert words["f1"] == pytest.approx(2 * 2 / (4 + 2))
-        assert found["failures"]["all"]["overall"]["kinds"]["LLM inference"] >= 1
-        assert "8 calls" in err
-        assert "$" in err
-        code, out, err = run(*arguments)
-        assert code == 0, out + err
-        again = json.loads(out)
-        assert len(server.requests) == sent
-        assert again["accuracy"]["overall"] == found["accuracy"]["overall"]
-        assert again["accuracy"]["cost"]["new"] == 0.0
+def test_accuracy_with_a_language_model(run, server, asked: Path):
+    arguments = (str(asked), "--json", "--live", "0", "--reader", "tiny", "--price", "1/2")
+    code, out, err = run(*arguments)
+    assert code == 0
+    sent = len(server.requests)
+    found = json.loads(out)
+    assert sent == 8
+    assert found["accuracy"]["overall"]["correct"] == 1
+    assert found["accuracy"]["by_category"]["where"]["accuracy"] == 1.0
+    words = found["accuracy"]["by_category"]["where"]["overlap"]
+    assert words["contained"] == 1.0  # "on Mondays at the library" of "on Mondays"
+    assert words["f1"] == pytest.approx(2 * 2 / (4 + 2))
+    assert found["failures"]["all"]["overall"]["kinds"]["LLM inference"] >= 1
+    assert "8 calls" in err
+    assert "$" in err
+    code, out, err = run(*arguments)
+    assert code == 0, out + err
+    again = json.loads(out)
+    assert len(server.requests) == sent
+    assert again["accuracy"]["overall"] == found["accuracy"]["overall"]
+    assert again["accuracy"]["cost"]["new"] == 0.0
 
 
-def test_gold_found_beside_answers_judged_row_by_row(
-    run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_gold_found_beside_answers_judged_row_by_row(run, server, asked: Path, tmp_path: Path):
     """The paper's table 10: each row is answered from; gains are over the reference."""
-    with llm_server(answered) as server:
-        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
-        rows = ("--rank", "ce,corpus", "--cut", "B1:14", "--reader", "tiny", "--answer-rows", "all")
-        code, out, _ = run(str(asked), "--live", "0", *rows)
+    rows = ("--rank", "ce,corpus", "--cut", "B1:14", "--reader", "tiny", "--answer-rows", "all")
+    code, out, _ = run(str(asked), "--live", "0", *rows)
     assert code == 0
     record = written(tmp_path / "smartsearch-bench")
     accuracy = {name: found["overall"]["accuracy"] for name, found in record["answered"].items()}
@@ -161,15 +155,11 @@ def test_gold_found_beside_answers_judged_row_by_row(
     assert record["accuracy"]["overall"] == record["answered"][record["reference"]]["overall"]
 
 
-def test_answers_of_systems_beside_each_other_without_a_judge(
-    run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    with llm_server(answered) as server:
-        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
-        rows = ("--rank", "ce", "--cut", "B1:14", "--rival", "grep", "--reader", "tiny", "--judge", "none")
-        code, out, err = run(str(asked), "--live", "0", *rows, "--answer-rows", "all")
-        assert code == 0, err
-        sent = len(server.requests)
+def test_answers_of_systems_beside_each_other_without_a_judge(run, server, asked, tmp_path):
+    rows = ("--rank", "ce", "--cut", "B1:14", "--rival", "grep", "--reader", "tiny", "--judge", "none")
+    code, out, err = run(str(asked), "--live", "0", *rows, "--answer-rows", "all")
+    assert code == 0, err
+    sent = len(server.requests)
     assert "judge" not in err
     record = written(tmp_path / "smartsearch-bench")
     assert sent == sum(one["usage"]["reader"]["new_calls"] for one in record["answered"].values())
@@ -182,32 +172,26 @@ def test_answers_of_systems_beside_each_other_without_a_judge(
     assert record["failures"]["all"]["overall"]["kinds"].keys() & {"LLM inference"} == set()
 
 
-def test_choices_are_marked_without_gold_and_without_a_judge(
-    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_choices_are_marked_without_gold_and_without_a_judge(run, server, tmp_path: Path):
     path = put(tmp_path, "quality.jsonl", json.dumps(QUALITY))
     code, _, err = run(str(path), "--live", "0")
     assert code == 2
     assert "--reader MODEL" in err
-    with llm_server(lambda body: "B" if "D. Nowhere" in body["messages"][1]["content"] else "?") as server:
-        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
-        ways = ("--reader", "tiny", "--judge", "none", "--rank", "ce", "--cut", "B1:14", "--rival", "grep")
-        code, out, err = run(str(path), "--live", "0", *ways, "--answer-rows", "all")
+    server.reply = lambda body: "B" if "D. Nowhere" in body["messages"][1]["content"] else "?"
+    ways = ("--reader", "tiny", "--judge", "none", "--rank", "ce", "--cut", "B1:14", "--rival", "grep")
+    code, out, err = run(str(path), "--live", "0", *ways, "--answer-rows", "all")
     assert code == 0, err
     record = written(tmp_path / "smartsearch-bench")
-    assert {name: one["overall"]["accuracy"] for name, one in record["answered"].items()} == {
-        **{"I3 ce B1:14": 1.0, "grep B1:14": 1.0}
-    }
+    accuracy = {name: one["overall"]["accuracy"] for name, one in record["answered"].items()}
+    assert accuracy == {"I3 ce B1:14": 1.0, "grep B1:14": 1.0}
     assert "# Answers" in out
 
 
 @pytest.mark.parametrize("infer", [True, False])
-def test_the_reader_may_infer_or_not(run, asked: Path, monkeypatch: pytest.MonkeyPatch, infer: bool):
-    with llm_server(answered) as server:
-        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
-        more = () if infer else ("--no-inference",)
-        code, out, _ = run(str(asked), "--json", "--live", "0", "--reader", "tiny", *more)
-        prompts = [body["messages"][0]["content"] for body in server.requests]
+def test_the_reader_may_infer_or_not(run, server, asked: Path, infer: bool):
+    more = () if infer else ("--no-inference",)
+    code, out, _ = run(str(asked), "--json", "--live", "0", "--reader", "tiny", *more)
+    prompts = [body["messages"][0]["content"] for body in server.requests]
     assert code == 0
     assert json.loads(out)["accuracy"]["inference"] is infer
     assert any("make one likely" in prompt for prompt in prompts) is infer
@@ -219,9 +203,8 @@ def test_as_the_paper_with_our_models(run, chats: Path):
     record = json.loads(out)
     assert (record["reference"], record["run"]["profile"]) == ("IP rrf+plain B2:0.03:60:4000", "embedded")
     assert record["latency"]["questions"] == 2
-    assert (
-        json.loads(run(str(chats), "--as", "paper", "--json", "--live", "0")[1])["run"]["profile"] == "paper"
-    )
+    whole = json.loads(run(str(chats), "--as", "paper", "--json", "--live", "0")[1])
+    assert whole["run"]["profile"] == "paper"
 
 
 def test_a_row_whose_model_is_not_here_is_told_before_anything_is_asked(run, chats: Path, monkeypatch):
@@ -231,9 +214,7 @@ def test_a_row_whose_model_is_not_here_is_told_before_anything_is_asked(run, cha
     assert "BAAI/bge-reranker-base" in err
 
 
-def test_an_endpoint_that_is_down_loses_nothing(
-    run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_endpoint_that_is_down_loses_nothing(run, asked: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setitem(Client.__init__.__kwdefaults__, "retries", 0)
     monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://127.0.0.1:9/v1")
     code, _, err = run(str(asked), "--out", "results", "--live", "0", "--reader", "tiny")
@@ -275,24 +256,23 @@ def test_gold_that_is_sessions_only_is_measured_by_session(run, tmp_path: Path):
 
 
 def test_a_rival_that_asks_a_model_needs_consent_and_what_it_took_is_in_the_record(
-    run, chats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run, server, chats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     scribe.register(monkeypatch)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     asked = (str(chats), "--llm", "--live", "0", "--rank", "ce", "--cut", "B1:9", "--price", "1/2")
     monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
-    with llm_server(scribe.replies) as server:
-        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
-        code, _, err = run(*asked, "--rival", "bm25")
-        assert (code, "no rival asks a language model" in err, server.requests) == (2, True, [])
-        code, _, err = run(*asked, "--rival", "scribe,bm25")
-        assert code == 0
-        assert "sends about 10 calls, 370 tokens, $0.00, for scribe to this machine" in err
-        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://api.example.com/v1")
-        monkeypatch.setenv("SMARTSEARCH_LLM_KEY", "key")
-        sent = len(server.requests)
-        code, _, err = run(*asked, "--rival", "scribe", "--out", "elsewhere")
-        assert (code, "nothing was sent" in err, len(server.requests)) == (2, True, sent)
+    server.reply = scribe.replies
+    code, _, err = run(*asked, "--rival", "bm25")
+    assert (code, "no rival asks a language model" in err, server.requests) == (2, True, [])
+    code, _, err = run(*asked, "--rival", "scribe,bm25")
+    assert code == 0
+    assert "sends about 10 calls, 370 tokens, $0.00, for scribe to this machine" in err
+    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://api.example.com/v1")
+    monkeypatch.setenv("SMARTSEARCH_LLM_KEY", "key")
+    sent = len(server.requests)
+    code, _, err = run(*asked, "--rival", "scribe", "--out", "elsewhere")
+    assert (code, "nothing was sent" in err, len(server.requests)) == (2, True, sent)
     record = written(tmp_path / "smartsearch-bench")
     assert {row["name"] for row in record["rows"]} == {"I3 ce B1:9", "scribe B1:9", "bm25 B1:9"}
     took = record["run"]["asked"]["scribe"]
@@ -333,11 +313,7 @@ def test_the_verdict_is_against_the_best_rival_under_its_own_cut(p: float, said:
 
 def test_installed_rivals_are_those_whose_extras_are_there(monkeypatch):
     monkeypatch.setattr(extras, "lacking", lambda extra: ["torch"] if extra == "hub" else [])
-    assert rivals.available(installed=True) == [
-        *("bm25", "bm25_date", "bm25_neighbours", "full_context", "grep"),
-    ]
-    assert set(rivals.available()) - set(rivals.available(installed=True)) == {
-        "bm25_minilm_rrf",
-        "minilm",
-        "minilm_date",
-    }
+    here = ["bm25", "bm25_date", "bm25_neighbours", "full_context", "grep"]
+    assert rivals.available(installed=True) == here
+    lacking = set(rivals.available()) - set(rivals.available(installed=True))
+    assert lacking == {"bm25_minilm_rrf", "minilm", "minilm_date"}

@@ -1,7 +1,5 @@
 """The negative controls by hand: lemmas of questions, MMR."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

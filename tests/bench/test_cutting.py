@@ -1,7 +1,5 @@
 """The grid's cut is the pipeline's own, over arrays."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -24,9 +22,8 @@ def fates(order, ce, how, words, pinned=frozenset()):
     return cut(np.array(order, dtype=np.int64), scores, how, costs, costs, pinned)
 
 
-turns = st.lists(
-    st.tuples(st.integers(1, 9), st.one_of(st.none(), st.floats(0.01, 0.99))), min_size=1, max_size=12
-)
+scores = st.one_of(st.none(), st.floats(0.01, 0.99))
+turns = st.lists(st.tuples(st.integers(1, 9), scores), min_size=1, max_size=12)
 
 
 @given(

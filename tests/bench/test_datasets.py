@@ -1,7 +1,5 @@
 """LoCoMo, LongMemEval and BEAM as questions with gold, their drops, and how a dataset is opened."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from copy import deepcopy
@@ -88,9 +86,8 @@ def test_locomo_ambiguous_turns_and_samples_are_not_guessed(tmp_path: Path) -> N
     sample["conversation"]["session_2"][0]["dia_id"] = "D1:1"
     dataset = open_dataset(str(put(tmp_path, "a.json", [sample])))
     assert dataset.dropped["ambiguous"] == ["conv-7/0: D1:1", "conv-7/2: D1:1"]
-    twice = open_dataset(
-        str(put(tmp_path, "b.json", [SAMPLE, SAMPLE, {**SAMPLE, "sample_id": "x", "qa": 3}]))
-    )
+    samples = [SAMPLE, SAMPLE, {**SAMPLE, "sample_id": "x", "qa": 3}]
+    twice = open_dataset(str(put(tmp_path, "b.json", samples)))
     assert twice.questions == 3
     assert [what.partition(":")[0] for what in twice.dropped["unreadable"][-2:]] == ["conv-7", "x"]
 
@@ -226,11 +223,8 @@ def test_beam_odd_records_are_survived_and_counted(tmp_path: Path) -> None:
     }
     beam(tmp_path, "1", str(questions))
     dataset = open_dataset(str(tmp_path))
-    assert {key: question.gold for key, question in asked(dataset).items()} == {
-        "1/a/0": {0, 1},
-        "1/c/0": {0, 1},
-        "1/d/0": {2},
-    }
+    gold = {key: question.gold for key, question in asked(dataset).items()}
+    assert gold == {"1/a/0": {0, 1}, "1/c/0": {0, 1}, "1/d/0": {2}}
     assert dataset.dropped == {
         "unreadable": ["1/b: str, not a list of questions", "1/c/1: no question", "1/c/2: no question"],
         "malformed": ["1/d/0: true", "1/d/0: 1.5"],
@@ -248,10 +242,8 @@ def many(tmp_path: Path) -> Path:
 def test_every_nth_question_is_taken_across_groups(tmp_path: Path) -> None:
     dataset = open_dataset(str(many(tmp_path)), every=4)  # places 0 and 4 of 7
     assert dataset.questions == 2
-    assert [(group.conversation, [q.id for q in group.questions]) for group in dataset.groups()] == [
-        ("a", ["a/0"]),
-        ("c", ["c/0"]),
-    ]
+    groups = [(group.conversation, [q.id for q in group.questions]) for group in dataset.groups()]
+    assert groups == [("a", ["a/0"]), ("c", ["c/0"])]
     assert dataset.notes == ("every 4th question: 2 of 7",)
     assert asked(dataset) == asked(dataset)  # groups reads again
 

@@ -1,7 +1,5 @@
 """One's own chats with a JSONL file of questions: where gold names a turn, and what is dropped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -119,15 +117,10 @@ def test_questions_of_one_haystack_form_a_group(tmp_path: Path) -> None:
         {"id": "d", "question": "What?"},
     )
     groups = {group.conversation: group for group in found.groups()}
-    assert {name: [q.id for q in group.questions] for name, group in groups.items()} == {
-        "chats/bo.txt": ["a", "c"],
-        "pods.json: pod-1": ["b"],
-        tmp_path.name: ["d"],
-    }
-    assert [turn.text for turn in groups["pods.json: pod-1"].corpus.turns] == [
-        "Hello from pod-1.",
-        "Bye from pod-1.",
-    ]
+    asked = {name: [q.id for q in group.questions] for name, group in groups.items()}
+    assert asked == {"chats/bo.txt": ["a", "c"], "pods.json: pod-1": ["b"], tmp_path.name: ["d"]}
+    texts = [turn.text for turn in groups["pods.json: pod-1"].corpus.turns]
+    assert texts == ["Hello from pod-1.", "Bye from pod-1."]
     assert found.categories == ("", "bees")
 
 
@@ -188,9 +181,7 @@ def test_a_misspelt_field_is_told(tmp_path: Path) -> None:
     assert dataset(tmp_path, *asked).dropped == {"unknown fields": ["q: golds (gold?)"]}
 
 
-def test_paths_may_be_told_from_the_current_folder_as_batch_has_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_may_be_told_from_the_current_folder_as_batch_has_them(tmp_path: Path, monkeypatch) -> None:
     put(tmp_path, "chats/bo.txt", TEXT)
     asked = {"id": "q", "question": "What?", "gold": ["bo.txt:3"], "paths": ["chats/bo.txt"]}
     put(tmp_path, "docs/mine.jsonl", lines(asked))

@@ -1,7 +1,5 @@
 """QuALITY's and LongBench's files: paragraphs, answers and choices. The samples are ours, in their form."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -39,9 +37,8 @@ def opened(folder: Path, *records: object):
 def test_quality_has_choices_and_paragraphs_as_turns(tmp_path: Path):
     data, [group, second] = opened(tmp_path, QUALITY, "", {**QUALITY, "article": "One."}, "{broken")
     assert (data.format, data.with_gold) == ("documents", 0)
-    assert [turn.text for turn in group.corpus.turns] == [
-        *("The Ferry", "Oda waited on the quay.", "The ferry was late.")
-    ]
+    paragraphs = ["The Ferry", "Oda waited on the quay.", "The ferry was late."]
+    assert [turn.text for turn in group.corpus.turns] == paragraphs
     [one] = group.questions
     assert (one.id, one.category, one.answer, one.choices) == ("7_1", "difficult", OPTIONS[1], tuple(OPTIONS))
     assert one.asked.splitlines()[0] == one.text

@@ -1,7 +1,5 @@
 """The list of doubtful labels: its shape, and LoCoMo without them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

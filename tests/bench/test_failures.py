@@ -1,7 +1,5 @@
 """Failure classes and where the gold was lost, on hand-worked rankings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Names of the grid, and what they stand for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The paper's own models, by the names of its rows; tiny ones stand in their places in the hub's cache."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Oracle traces on hand-made chats, and against a search that tries every edge there is."""
 
-from __future__ import annotations
-
 import json
 import sys
 from itertools import combinations

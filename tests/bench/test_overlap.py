@@ -1,7 +1,5 @@
 """Answers by their words, by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """benchmarks/positions.py: the same facts in every place, and read back as they were put."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections import defaultdict
@@ -9,9 +7,8 @@ from pathlib import Path
 
 from smartsearch.bench.datasets import open_dataset
 
-spec = importlib.util.spec_from_file_location(
-    "positions", Path(__file__).parents[2] / "benchmarks" / "positions.py"
-)
+FILE = Path(__file__).parents[2] / "benchmarks" / "positions.py"
+spec = importlib.util.spec_from_file_location("positions", FILE)
 positions = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(positions)
 

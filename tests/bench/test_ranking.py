@@ -1,7 +1,5 @@
 """The grid's rankings are the pipeline's own, over arrays."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -34,9 +32,7 @@ def by_pipeline(scored: Scored, config: Config) -> list[int]:
     candidates = [Candidate(int(i), (), 1.0, 1) for i in scored.found["I3"]]
 
     def scorer(values):
-        return Scorer(
-            lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
-        )
+        return Scorer(lambda _, texts: np.array([values[int(t.split("|")[0].split()[-1])] for t in texts]))
 
     scorers = {name: scorer(scored.scores[name, False]) for name in ("ce", "colbert")}
     return [c.index for c in rank(Task("a question", candidates, corpus, scorers, config)).candidates]

@@ -1,7 +1,5 @@
 """The report of a run, made of a record that is kept: tables in a pipe and on a terminal, the page."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -87,9 +85,8 @@ def test_the_page_has_plots_in_words_too_and_escapes_what_comes_from_the_data(re
 
 def test_a_ranking_has_cuts_that_skip_on_the_page_where_they_were_run(result):
     def told(rows: list[dict[str, Any]]) -> str:
-        return results_page.page([{**result, "rows": rows, "compared": None}], "command").split(
-            "### Table 9"
-        )[0]
+        told = results_page.page([{**result, "rows": rows, "compared": None}], "command")
+        return told.split("### Table 9")[0]
 
     rows = result["rows"]
     skips = [line for line in told(rows).splitlines() if line.startswith("| B1:2000+skip |")]
@@ -121,9 +118,8 @@ def test_a_later_record_of_the_same_data_sets_the_default_beside_the_order_of_it
     told = results_page.page([result, later], "command")
     assert told.count("## LoCoMo: locomo10") == 1
     lines = [line for line in told.splitlines() if line not in alone.splitlines()]
-    shown = {
-        line.split(" | ")[0].strip("| "): line.split(" | ")[2] for line in lines if line.startswith("| I3")
-    }
+    parts = (line.split(" | ") for line in lines if line.startswith("| I3"))
+    shown = {part[0].strip("| "): part[2] for part in parts}
     assert shown == {
         "I3 cascade B1:2000, scores alone": ".674 / .796",
         "I3 cascade B1:2000, as `query` orders": ".123 / .796",

@@ -1,7 +1,5 @@
 """The rivals on small chats by hand, and rival files that are not as they should be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores are computed once, kept, and reused; candidates are those of the pipeline."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -78,23 +76,18 @@ def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
 def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
     bare = replace(tools, models={"parser": tools.models["parser"]})
     one = group("Oscar")
+    asked = one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["ce"])
     with Store(tmp_path / "s.db") as store, pytest.raises(ModelError, match="no ce"):
-        scoring_of(bare, store, CONFIG).score(
-            one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["ce"])
-        )
+        scoring_of(bare, store, CONFIG).score(*asked)
 
 
 def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp_path: Path):
-    only_ce = replace(
-        tools,
-        scorers={"ce": tools.scorers["ce"]},
-        models={name: tools.models[name] for name in ("parser", "ce")},
-    )
+    models = {name: tools.models[name] for name in ("parser", "ce")}
+    only_ce = replace(tools, scorers={"ce": tools.scorers["ce"]}, models=models)
     one = group("Oscar the dog", "a cat", question="Where is Oscar?")
     with Store(tmp_path / "s.db") as store:
-        scored = scoring_of(only_ce, store, CONFIG).score(
-            one.questions[0], Haystacked(one.corpus), wanted(["I3"], ["ce"])
-        )
+        ours = scoring_of(only_ce, store, CONFIG)
+        scored = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["I3"], ["ce"]))
     assert scored.found["I3"].tolist() == [0]
     assert ("colbert", False) not in scored.scores
 
@@ -129,9 +122,8 @@ def test_long_turns_are_scored_as_a_search_does(tools, tmp_path: Path, name, cha
     ranker = grid.ranker(name, config)
     with Store(tmp_path / "s.db") as store:
         for _ in range(2):
-            scored = scoring_of(tools, store, config).score(
-                one.questions[0], ready, wanted(["I3"], [name, "ce", "rrf"], config)
-            )
+            needed = wanted(["I3"], [name, "ce", "rrf"], config)
+            scored = scoring_of(tools, store, config).score(one.questions[0], ready, needed)
             order = ordered(scored, "I3", ranker, lambda: np.zeros((0, 0)))
             assert [hit.index for hit in result.hits] == order.tolist()
             for hit in result.hits:
@@ -142,9 +134,7 @@ def test_long_turns_are_scored_as_a_search_does(tools, tmp_path: Path, name, cha
                     assert found == pytest.approx(hit.scores.colbert, rel=1e-12)
 
 
-def test_the_key_of_the_code_covers_what_is_imported_and_misses_nothing_quietly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_key_of_the_code_covers_what_is_imported_and_misses_nothing_quietly(tmp_path: Path, monkeypatch):
     before = scoring._code_digest()
     assert before == scoring._code_digest()
     gone = ModuleType("gone")

@@ -1,7 +1,5 @@
 """A whole benchmark over a small dataset: rows, units, warm queries, failures, receipt."""
 
-from __future__ import annotations
-
 import json
 import sys
 from contextlib import contextmanager
@@ -116,9 +114,8 @@ def test_a_floor_is_of_the_raw_score_and_so_is_the_papers_tau(chats: Path, tmp_p
         "IP ce A1v2:0:2000",
         "IP ce B2:0.5:60:4000",
     )
-    planned = session.plan(
-        Request(str(chats), retrievals=("IP",), rankers=("ce", "ce+plain"), cuts=("A1v2", "B2:.5")), CONFIG
-    )
+    ways = {"retrievals": ("IP",), "rankers": ("ce", "ce+plain"), "cuts": ("A1v2", "B2:.5")}
+    planned = session.plan(Request(str(chats), **ways), CONFIG)
 
     def calibrated(question, texts):
         raw = tools.scorers["ce"](question, texts)
@@ -189,9 +186,7 @@ def test_scores_of_another_time_are_found_out(chats: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("fault", ["order", "candidates"])
-def test_a_row_that_is_no_search_is_told(
-    chats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
-):
+def test_a_row_that_is_no_search_is_told(chats: Path, tmp_path: Path, monkeypatch, fault: str):
     """A row that leaves out a lift, or that finds others, is a fault of ours and no store's."""
 
     def other(*given):

@@ -1,7 +1,5 @@
 """What was computed is there again, under its own key only."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import replace
 
@@ -45,18 +43,8 @@ def test_a_database_of_something_else_is_left_alone(tmp_path, table):
 def test_the_key_of_a_corpus_changes_with_all_that_is_read_of_it():
     turns = (Turn("hello", "Ann", "2024-05-08", session="s1"), Turn("hi", "Bo", "2024-05-08", session="s1"))
     base = corpus_digest(Corpus(turns))
-    for change in (
-        {"text": "bye"},
-        {"speaker": "Al"},
-        {"time": "2024-05-09"},
-        {"caption": "a cat"},
-        {"session": "s2"},
-    ):
-        assert corpus_digest(Corpus((turns[0], replace(turns[1], **change)))) != base, change
+    changes = {"text": "bye", "speaker": "Al", "time": "2024-05-09", "caption": "a cat", "session": "s2"}
+    for name, value in changes.items():
+        assert corpus_digest(Corpus((turns[0], replace(turns[1], **{name: value})))) != base, name
     assert corpus_digest(Corpus(turns), Shown(before=0)) != base
-    assert (
-        corpus_digest(
-            Corpus((replace(turns[0], path="elsewhere.txt"), replace(turns[1], path="elsewhere.txt")))
-        )
-        == base
-    )
+    assert corpus_digest(Corpus(tuple(replace(turn, path="elsewhere.txt") for turn in turns))) == base

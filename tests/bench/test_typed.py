@@ -1,7 +1,5 @@
 """benchmarks/typed: the set keeps its rules, and the script reads a screen as a person does."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from dataclasses import replace
@@ -25,9 +23,8 @@ def small(tmp_path, monkeypatch):
     (tmp_path / "chat.txt").write_text("\n".join(said) + "\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     typed.corpus.cache_clear()
-    yield typed.Question(
-        "a-1", "a", "chat.txt", "where did it go", "typed", ({"path": "chat.txt", "line": 2},)
-    )
+    gold = ({"path": "chat.txt", "line": 2},)
+    yield typed.Question("a-1", "a", "chat.txt", "where did it go", "typed", gold)
     typed.corpus.cache_clear()
 
 

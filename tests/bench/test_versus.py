@@ -1,7 +1,5 @@
 """Systems at equal words: blocks by hand, what a memory took, and the tables of a run."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -140,9 +138,8 @@ def test_what_a_question_asked_of_a_language_model_is_known_when_its_ranking_is_
     tools, chats: Path, tmp_path: Path, monkeypatch
 ):
     monkeypatch.setattr(Running, "_code", "")
-    one = system(
-        "mem", 2, keeps=True, asker=SimpleNamespace(spent=Spent(), endpoint=SimpleNamespace(model="tiny"))
-    )
+    asker = SimpleNamespace(spent=Spent(), endpoint=SimpleNamespace(model="tiny"))
+    one = system("mem", 2, keeps=True, asker=asker)
     planned = plan(Request(str(chats), cuts=("B1:24",), rivals=("grep",)), Config())
     rows = grid.rival_rows(["mem"], ("B1:24", "B1:9"))
     answered = (*planned.spec.answered, "mem B1:24")

@@ -1,7 +1,5 @@
 """What the tests of the commands share: tiny chats, fake models, a way to run a command in process."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

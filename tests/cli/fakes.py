@@ -1,7 +1,5 @@
 """Stand-ins for the models: a parser that knows words by their case, scorers that count shared words."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,9 +16,7 @@ from smartsearch.rank.truncate import Tokenizer
 from smartsearch.serve.warm import client
 from smartsearch.types import ModelInfo, Query, Term
 
-STOP = frozenset(
-    ["when", "what", "who", "which", "did", "does", "the", "and", "for", "with", "was", "where", "how"]
-)
+STOP = {"when", "what", "who", "which", "did", "does", "the", "and", "for", "with", "was", "where", "how"}
 LETTERS = Tokenizer("letters/4", lambda text: -(-len(text) // 4))
 
 

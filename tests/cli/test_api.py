@@ -1,7 +1,5 @@
 """The Python API gives what the command gives."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`batch` in process: the same answers as `query`, in order, one record a line."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -10,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch import transcripts
 from smartsearch.models import loading
 from smartsearch.runtime import extras
 from smartsearch.systems.smartsearch import pipeline
@@ -53,8 +52,6 @@ def test_batch_output(run: Run, questions: Path):
 
 
 def test_models_are_loaded_and_files_read_once(run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch):
-    from smartsearch import transcripts
-
     loads: list[object] = []
     reads: list[object] = []
 
@@ -129,9 +126,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
 @pytest.mark.parametrize("link", [True, False])
-def test_what_is_no_output_of_a_batch_is_neither_overwritten_nor_cut(
-    run: Run, questions: Path, tmp_path: Path, content: bytes, link: bool
-):
+def test_what_is_no_output_of_a_batch_is_neither_overwritten_nor_cut(run, questions, tmp_path, content, link):
     real = out = tmp_path / "notes.txt"
     real.write_bytes(content)
     if link:
@@ -193,10 +188,8 @@ def test_ctrl_c_says_what_is_done_and_how_to_go_on(run: Run, questions: Path, mo
 def test_an_output_file_on_a_full_disk_is_told_as_one(run: Run, questions: Path, tmp_path: Path):
     (out := tmp_path / "answers.jsonl").symlink_to("/dev/full")
     ran = run("batch", str(questions), "--out", str(out))
-    assert (ran.code, ran.err) == (
-        2,
-        f"smartsearch: {out} cannot be written: No space left on device\n  try: room on that disk\n",
-    )
+    told = f"smartsearch: {out} cannot be written: No space left on device\n  try: room on that disk\n"
+    assert (ran.code, ran.err) == (2, told)
 
 
 def test_errors_of_the_whole_run_are_json_on_standard_output(run: Run):
@@ -204,9 +197,7 @@ def test_errors_of_the_whole_run_are_json_on_standard_output(run: Run):
     assert run("batch", "q.jsonl", "--overwrite").record["error"]["kind"] == "usage"
 
 
-def test_a_question_that_takes_too_long_fails_alone(
-    run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_question_that_takes_too_long_fails_alone(run: Run, questions: Path, monkeypatch):
     def slow(question: str, *rest: object):
         if question != "support group":
             signal.raise_signal(signal.SIGALRM)

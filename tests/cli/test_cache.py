@@ -1,7 +1,5 @@
 """`smartsearch cache`: where it lies, what it holds, and away with it."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

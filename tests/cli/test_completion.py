@@ -1,7 +1,5 @@
 """What a shell is told when it asks for completions: commands, options, values; nothing for files."""
 
-from __future__ import annotations
-
 import pytest
 
 from smartsearch.cli import app as cli

@@ -1,7 +1,5 @@
 """`smartsearch config`: every setting with where its value came from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`smartsearch doctor`: finds what is wrong, says what to do, and changes nothing."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -124,9 +122,8 @@ def test_the_extras_are_told(run: Run, monkeypatch):
     monkeypatch.setattr(extras, "EXTRAS", {"hub": ("no_such",), "batch": ("nor_this",), "mcp": ("json",)})
     said = [said for area, _, said in found(run) if area == "install"]
     assert said[0].endswith(str(Path(smartsearch.__file__).parent))
-    assert said[-1] == (
-        f"with the extras mcp; not installed: hub, batch ({extras.command('hub', 'batch')} brings them)"
-    )
+    missing = f"hub, batch ({extras.command('hub', 'batch')} brings them)"
+    assert said[-1] == f"with the extras mcp; not installed: {missing}"
 
 
 @pytest.mark.models

@@ -1,7 +1,5 @@
 """Every verb and every door: with masking on, no planted secret comes out, whatever it stood in."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -29,6 +27,9 @@ LINES = {
     "query": [
         *([ASKED, FOLDER, *options.split()] for options in ("", "--explain -C1", "--json --explain -C2")),
         *([ASKED, FOLDER, "--format", form] for form in ("jsonl", "md", "context", "html")),
+        [ASKED, FOLDER, "--format", "context", "-C2"],
+        [ASKED, FOLDER, "--format", "html", "--explain"],
+        [ASKED, FOLDER, "--explain", "-n1", "--compress", "dates,speakers"],
         [ASKED, FOLDER, "--color", "always", "--hyperlinks", "always"],
         [ASKED, FOLDER, "--files"],
         [ASKED, FOLDER, "--only-speaker", f"secret={OPTION}"],
@@ -44,6 +45,7 @@ LINES = {
     "show": [
         *([f"{CHAT}:{line}", *more] for line in (1, 2, 4) for more in ([], ["--json"], ["-C0"])),
         [CHAT, "--all", "--format", "md"],
+        [f"{CHAT}:2", "--format", "context"],
         [FOLDER],
         [f"{CHAT}:99"],
         [f"{CHAT}@{WRONG}"],

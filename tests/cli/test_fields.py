@@ -1,7 +1,5 @@
 """`--fields` at every door: wherever `--input-format` is, with the same turns."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

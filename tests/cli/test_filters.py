@@ -1,7 +1,5 @@
 """Filters, preferred speakers and dates of `query` and `batch`, as typed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -61,10 +59,8 @@ def test_turns_without_a_time_are_counted_on_standard_error(run: Run):
 def test_context_shows_what_was_said_around_though_it_was_filtered_out(run: Run):
     hit = run(*ASK, "--only-speaker", "Ilya", "-C1").record["hits"][0]
     assert hit["text"] == DOG
-    assert [turn["speaker"] for turn in (*hit["context"]["before"], *hit["context"]["after"])] == [
-        "Ilya",
-        "Mara",
-    ]
+    around = (*hit["context"]["before"], *hit["context"]["after"])
+    assert [turn["speaker"] for turn in around] == ["Ilya", "Mara"]
 
 
 def test_a_preferred_speaker_comes_first_and_the_others_stay(run: Run):
@@ -122,9 +118,8 @@ def test_a_line_of_a_batch_has_filters_of_its_own(run: Run, chats: Path):
     ran = run("batch", str(path), "--semantic", "off", "--until", "2024-05-10", "--no-fuzzy")
     found = [json.loads(line) for line in ran.out.splitlines()]
     assert ran.code == 2
-    assert [[hit["speaker"] for hit in record.get("hits", ())] for record in found] == [
-        *(["Mara"], ["Mara"], [], ["Ilya", "Mara"], [], [], [], ["Ilya", "Mara"]),
-    ]
+    speakers = [["Mara"], ["Mara"], [], ["Ilya", "Mara"], [], [], [], ["Ilya", "Mara"]]
+    assert [[hit["speaker"] for hit in record.get("hits", ())] for record in found] == speakers
     kinds = [record["error"]["kind"] for record in found[4:7]]
     assert kinds == ["usage", "input", "unknown_speaker"]
     assert set(found[3]["filters"]) == {"until", "speaker"}

@@ -1,7 +1,5 @@
 """`smartsearch formats` and `formats detect`: what can be read, and what files were taken for."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -69,19 +67,9 @@ def test_the_record(run: Run):
     record = run("formats", "detect", "chat.txt", "talk.json", "--json").record
     assert record["schema_version"] == 1
     assert record["files"][0] == {
-        "path": "chat.txt",
-        "format": "chat",
-        "goes_with_others": False,
-        "conversations": 1,
-        "turns": 4,
-        "speakers": ["Mara", "Ilya"],
-        "first": "2024-05-08T13:56:00",
-        "last": "2024-05-10T09:00:00",
-        "explained": 1.0,
-        "unexplained": "",
-        "head": "[TIME] NAME: TEXT",
-        "skipped": [],
-        "warnings": [],
+        **{"path": "chat.txt", "format": "chat", "goes_with_others": False, "conversations": 1, "turns": 4},
+        **{"speakers": ["Mara", "Ilya"], "first": "2024-05-08T13:56:00", "last": "2024-05-10T09:00:00"},
+        **{"explained": 1.0, "unexplained": "", "head": "[TIME] NAME: TEXT", "skipped": [], "warnings": []},
     }
     assert record["total"] == {"files": 2, "failed": 0, "conversations": 2, "turns": 6}
 
@@ -143,11 +131,6 @@ def test_many_speakers_become_a_number(run: Run, chats: Path):
     assert len(run("formats", "detect", "many.json", "--json").record["files"][0]["speakers"]) == 9
 
 
-def test_a_file_that_goes_with_others_is_told_so(capsys: pytest.CaptureFixture[str]):
-    detected.show([detected.Detected("users.json", ONE)], as_json=False)
-    assert capsys.readouterr().out.startswith("users.json: one, goes with others\n")
-
-
 def test_files_are_told_as_they_are_read(capsys: pytest.CaptureFixture[str]):
     seen: list[str] = []
 
@@ -174,9 +157,7 @@ def test_a_path_that_is_not_there_loses_no_other(run: Run):
     assert "no such file or folder: nowhere" in ran.err
 
 
-def test_names_of_chats_are_listed_and_taken_as_paths(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_names_of_chats_are_listed_and_taken_as_paths(run: Run, tmp_path: Path, monkeypatch):
     sessions = tmp_path / ".codex" / "sessions"
     sessions.mkdir(parents=True)
     (sessions / "talk.txt").write_text(CHAT, encoding="utf-8")

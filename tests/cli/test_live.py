@@ -55,9 +55,8 @@ def session(folder, monkeypatch):
 
 def hit(text, index, *words):
     terms = tuple(Term(word, "TOKEN", 1.0) for word in words)
-    return Hit(
-        1, Turn(text, "Ana", "2025-04-05", path="chat.txt", line=index + 1), Scores(1.0), terms, 1, index
-    )
+    turn = Turn(text, "Ana", "2025-04-05", path="chat.txt", line=index + 1)
+    return Hit(1, turn, Scores(1.0), terms, 1, index)
 
 
 def keyed(session, *steps):

@@ -1,7 +1,5 @@
 """`--llm` through the commands: what is told, who has to agree, what it took; a server on this machine."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,12 +19,7 @@ QUESTION = "What is the flatmate's dog called?"
 def server(running: LLMServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LLMServer:
     scribe.register(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", running.url)
-    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    running.reply = scribe.replies
-    return running.reset()
+    return running.named(monkeypatch, scribe.replies)
 
 
 def ask(run: Run, *options: str) -> Ran:
@@ -100,9 +93,7 @@ def test_a_memory_is_built_ahead_and_its_calls_are_in_its_status(run: Run, serve
         ("mcp", "chat.txt"),
     ],
 )
-def test_nothing_leaves_this_machine_that_nobody_agreed_to(
-    run: Run, away: LLMServer, chats: Path, command: tuple[str, ...]
-):
+def test_nothing_leaves_this_machine_that_nobody_agreed_to(run: Run, away: LLMServer, chats: Path, command):
     (chats / "q.txt").write_text(QUESTION)
     ran = run(*command, *ASKS)
     assert (ran.code, away.requests) == (2, [])
@@ -278,10 +269,8 @@ def test_doctor_leaves_other_machines_alone_unless_told(run: Run, away: LLMServe
     assert (state, "was not tried" in told, away.requests) == ("note", True, [])
     monkeypatch.setenv("SMARTSEARCH_MEMORY_LLM", "light")
     monkeypatch.setenv("SMARTSEARCH_MEMORY_BASE_URL", "http://gpu-box/v1")
-    assert [told.split()[0] for _, told in findings(run)] == [
-        "http://api.example.com/v1",
-        "http://gpu-box/v1",
-    ]
+    servers = [told.split()[0] for _, told in findings(run)]
+    assert servers == ["http://api.example.com/v1", "http://gpu-box/v1"]
     monkeypatch.delenv("SMARTSEARCH_MEMORY_BASE_URL")
     assert findings(run, "--yes")[0][0] == "ok"
     assert away.requests

@@ -1,7 +1,5 @@
 """The command as a process: start-up, closed pipes, signals, locales, a real terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -27,9 +25,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    kept = {
-        k: v for k, v in os.environ.items() if not k.startswith(("SMARTSEARCH_", "LC_", "LANG", "NO_COLOR"))
-    }
+    ours = ("SMARTSEARCH_", "LC_", "LANG", "NO_COLOR")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return kept | changes
 
 
@@ -38,9 +35,9 @@ def smartsearch(folder: Path, *arguments: str, **options: object) -> subprocess.
     return subprocess.run(command, cwd=folder, capture_output=True, timeout=HANG, check=False, **options)
 
 
-def python(folder: Path, program: str) -> subprocess.CompletedProcess[bytes]:
+def python(folder: Path, program: str, **options: object) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, cwd=folder, capture_output=True, timeout=HANG, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=HANG, check=False, **options)
 
 
 @pytest.mark.parametrize("option", ["", "--color always"])
@@ -66,9 +63,8 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path, option: str):
     ],
 )
 def test_a_stream_that_is_closed_from_the_start_is_no_bug(folder: Path, command: str, code: int, said: str):
-    ran = subprocess.run(
-        f"{sys.executable} {FAKES} {command}", shell=True, cwd=folder, capture_output=True, timeout=HANG
-    )
+    line = f"{sys.executable} {FAKES} {command}"
+    ran = subprocess.run(line, shell=True, cwd=folder, capture_output=True, timeout=HANG)
     assert (ran.returncode, ran.stdout) == (code, b"")
     assert ran.stderr.decode() == (f"smartsearch: {said}\n" if said else "")
 
@@ -163,9 +159,7 @@ sys.argv = ["smartsearch", "query", "support"]; cli.main()
 
 
 @pytest.mark.parametrize(("then", "whole"), [("pass", True), ("signal.raise_signal(signal.SIGINT)", False)])
-def test_a_ctrl_c_in_an_import_waits_for_its_end_and_a_second_one_does_not(
-    folder: Path, then: str, whole: bool
-):
+def test_a_ctrl_c_in_an_import_waits_for_its_end_and_a_second_one_does_not(folder: Path, then, whole):
     ran = python(folder, STUCK_IMPORT.format(then=then))
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
     assert (folder / "whole").exists() is whole
@@ -260,14 +254,7 @@ cli.main()
 )
 def test_vectors_are_kept_however_the_process_ends(folder: Path, then: str, code: int):
     program = KEEPING.format(fakes=str(FAKES.parent), root=str(FAKES.parents[2]), then=then)
-    ran = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env=environment(XDG_CACHE_HOME=str(folder / "cache")),
-        capture_output=True,
-        timeout=HANG,
-        check=False,
-    )
+    ran = python(folder, program, env=environment(XDG_CACHE_HOME=str(folder / "cache")))
     assert ran.returncode == code
     with closing(sqlite3.connect(folder / "cache/smartsearch/colbert/store/vectors.sqlite")) as kept:
         assert kept.execute("SELECT count(*) FROM batches WHERE model = 'm'").fetchone() == (1,)
@@ -330,9 +317,7 @@ def test_a_page_on_a_terminal_comes_with_what_to_do_with_it(folder: Path):
         (["--help"], {"NO_COLOR": "1"}),
     ],
 )
-def test_no_escape_sequence_where_colour_is_not_wanted(
-    folder: Path, arguments: list[str], env: dict[str, str]
-):
+def test_no_escape_sequence_where_colour_is_not_wanted(folder: Path, arguments, env):
     _, shown = on_terminal(folder, *arguments, stream="stdout", **env)
     assert shown
     assert "\x1b" not in shown

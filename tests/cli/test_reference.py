@@ -1,22 +1,22 @@
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
+
+import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_reference_is_what_the_commands_say():
-    made = runpy.run_path(str(DOCS / "generate_cli.py"))
-    for name, page in (("cli.md", made["reference"]), ("json.md", made["contract_page"])):
-        assert (DOCS / name).read_text(encoding="utf-8") == page(), "run `python docs/generate_cli.py`"
-
-
-def test_the_man_page_is_what_the_commands_say():
-    generated = runpy.run_path(str(DOCS / "generate_man.py"))["page"]()
-    assert (DOCS / "smartsearch.1").read_text(encoding="utf-8") == generated, (
-        "run `python docs/generate_man.py`"
-    )
+@pytest.mark.parametrize(
+    ("page", "script", "made"),
+    [
+        ("cli.md", "generate_cli.py", "reference"),
+        ("json.md", "generate_cli.py", "contract_page"),
+        ("smartsearch.1", "generate_man.py", "page"),
+    ],
+)
+def test_a_page_is_what_the_commands_say(page: str, script: str, made: str):
+    generated = runpy.run_path(str(DOCS / script))[made]()
+    assert (DOCS / page).read_text(encoding="utf-8") == generated, f"run `python docs/{script}`"
 
 
 def test_every_option_has_help():

@@ -1,7 +1,5 @@
 """The warm process: the same answers as without it, and what happens when it is not well."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -151,9 +149,7 @@ SAME = [
 
 
 @pytest.mark.parametrize("arguments", SAME, ids=" ".join)
-def test_the_answer_is_the_same_bytes(
-    arguments: list[str], shared: str, chats: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_answer_is_the_same_bytes(arguments: list[str], shared: str, chats: Path, run: Run, monkeypatch):
     (chats / "broken.json").write_text("[{", encoding="utf-8")
     Path("odd\udcff.txt").write_text("Zoe: the support group\nMax: thanks\n", encoding="utf-8")
 
@@ -260,9 +256,7 @@ def test_a_server_that_falls_silent_at_work(server, chats: Path, run: Run, monke
     assert ran.record["hits"]
 
 
-def test_a_server_stuck_in_native_code_ends_itself_and_the_next_is_another(
-    runtime: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_server_stuck_in_native_code_ends_itself_and_the_next_is_another(runtime, run, monkeypatch):
     """It holds Python's lock: neither its time limit nor a client that leaves reaches it."""
     monkeypatch.setenv("TEST_HUNG", "1.5")
     process = launch()
@@ -469,13 +463,8 @@ def test_the_shipped_models_answer_the_same_through_it(runtime: Path, tmp_path: 
     options = ["query", "Where is Giacomo's workshop?", str(ROOT / "docs" / "samples"), "--json", "--explain"]
 
     def answer(daemon: str) -> str:
-        ran = subprocess.run(
-            [*command, *options, "--daemon", daemon],
-            cwd=tmp_path,
-            capture_output=True,
-            timeout=HANG,
-            check=True,
-        )
+        asked = [*command, *options, "--daemon", daemon]
+        ran = subprocess.run(asked, cwd=tmp_path, capture_output=True, timeout=HANG, check=True)
         return bare(Ran(0, ran.stdout.decode(), ran.stderr.decode()))
 
     assert answer("auto") == answer("never")

@@ -1,7 +1,5 @@
 """`smartsearch show`: places as they are printed, the list of what files hold, hits through a pipe."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -11,6 +9,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from smartsearch.cli import show as show_cli
+from smartsearch.transcripts import corpus
 from tests.cli.conftest import CHAT, QUESTION, Ran, Run
 
 SAMPLE = [
@@ -81,24 +81,15 @@ def test_places_without_lines(run: Run, place: str, said: list[str]):
 
 def test_the_record_has_one_shape(run: Run):
     record = run("show", "locomo.json@c-1/D2:1", "--json").record
-    assert list(record) == [
-        *("schema_version", "tool_version", "places", "conversations", "missing", "skipped", "warnings")
-    ]
+    keys = "schema_version tool_version places conversations missing skipped warnings"
+    assert " ".join(record) == keys
     assert record["places"][0]["place"] == "locomo.json@c-1/D2:1"
-    assert record["places"][0]["excerpts"][0]["turns"] == [
-        {
-            "asked": True,
-            "path": "locomo.json",
-            "line": 0,
-            "pointer": "/0/conversation/session_2/0",
-            "conversation": "c-1",
-            "session": "session_2",
-            "turn": "D2:1",
-            "speaker": "Ben",
-            "time": "",
-            "text": "c-1 two",
-        }
-    ]
+    (turn,) = record["places"][0]["excerpts"][0]["turns"]
+    assert turn == {
+        **{"asked": True, "path": "locomo.json", "line": 0, "pointer": "/0/conversation/session_2/0"},
+        **{"conversation": "c-1", "session": "session_2", "turn": "D2:1", "speaker": "Ben", "time": ""},
+        "text": "c-1 two",
+    }
 
 
 def test_the_block_for_a_prompt(run: Run):
@@ -140,10 +131,8 @@ def test_what_is_not_there_is_told_beside_what_is(run: Run):
 
 
 def test_a_line_between_turns_shows_the_one_before_and_says_so(run: Run, chats: Path):
-    (chats / "two.md").write_text(
-        "# Trip\n\nAnn: Hi there\nBen: Hello\n\n## Session 2 (2024-05-09)\n\nAnn: Back again\nBen: So am I\n",
-        encoding="utf-8",
-    )
+    talk = "Ann: Hi there\nBen: Hello\n\n## Session 2 (2024-05-09)\n\nAnn: Back again\nBen: So am I\n"
+    (chats / "two.md").write_text(f"# Trip\n\n{talk}", encoding="utf-8")
     ran = run("show", "two.md:6", "-C0")
     assert (ran.code, ran.out) == (0, "two.md:4:Ben: Hello\n")
     assert ran.err == "smartsearch: warning: two.md:6: no turn is there; this is the one before it\n"
@@ -181,9 +170,8 @@ def test_a_number_without_a_search(run: Run, tmp_path: Path, monkeypatch: pytest
 def test_a_file_in_an_archive(run: Run, chats: Path):
     with zipfile.ZipFile(chats / "export.zip", "w") as archive:
         archive.writestr("a@b/chat.txt", CHAT)
-    assert run("show", "export.zip/a@b/chat.txt:5", "-C0").out == (
-        "export.zip/a@b/chat.txt:5:[2024-05-10] Mara: Oscar is a lovely name.\n"
-    )
+    shown = "export.zip/a@b/chat.txt:5:[2024-05-10] Mara: Oscar is a lovely name.\n"
+    assert run("show", "export.zip/a@b/chat.txt:5", "-C0").out == shown
 
 
 def test_a_path_alone_lists_what_it_holds_and_its_lines_are_places(run: Run):
@@ -202,13 +190,8 @@ def test_a_path_alone_lists_what_it_holds_and_its_lines_are_places(run: Run):
     record = run("show", "locomo.json", "--json").record
     assert [c["conversation"] for c in record["conversations"]] == ["c-1", "c-2"]
     assert record["conversations"][0]["sessions"][1] == {
-        "session": "session_2",
-        "line": 0,
-        "pointer": "/0/conversation/session_2/0",
-        "turns": 1,
-        "speakers": ["Ben"],
-        "first": "",
-        "last": "",
+        **{"session": "session_2", "line": 0, "pointer": "/0/conversation/session_2/0", "turns": 1},
+        **{"speakers": ["Ben"], "first": "", "last": ""},
     }
 
 
@@ -307,10 +290,8 @@ def test_a_terminal_shows_a_bar_beside_the_turn(run: Run):
 
 @pytest.mark.parametrize("columns", ["40", "20", "0", "7", "x"])
 def test_narrow_screens_wide_characters_and_long_words(run: Run, chats: Path, monkeypatch, columns: str):
-    (chats / "wide.txt").write_text(
-        f"花子: {'日本語のテキスト' * 12}\nBen: {'long' * 60} 👩‍👩‍👧‍👦🎉 {'x' * 90}\n花子: はい\nBen: ok\n",
-        encoding="utf-8",
-    )
+    said = f"花子: {'日本語のテキスト' * 12}\nBen: {'long' * 60} 👩‍👩‍👧‍👦🎉 {'x' * 90}\n花子: はい\nBen: ok\n"
+    (chats / "wide.txt").write_text(said, encoding="utf-8")
     monkeypatch.setenv("COLUMNS", columns)
     ran = run("show", "wide.txt:1", "--color", "always")
     lines = re.sub(r"\x1b\[[0-9;]*m", "", ran.out).splitlines()
@@ -321,13 +302,8 @@ def test_narrow_screens_wide_characters_and_long_words(run: Run, chats: Path, mo
 
 
 def test_a_place_in_a_large_file_is_opened_without_reading_it_all(run: Run, chats: Path, monkeypatch):
-    from smartsearch.cli import show as show_cli
-    from smartsearch.transcripts import corpus
-
-    lines = [
-        json.dumps({"role": "user", "content": f"said {n}", "session": str(n % 2)}) for n in range(1, 41)
-    ]
-    (chats / "big.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    rows = [{"role": "user", "content": f"said {n}", "session": str(n % 2)} for n in range(1, 41)]
+    (chats / "big.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     parsed: list[str] = []
     whole = corpus.read_one
     monkeypatch.setattr(corpus, "read_one", lambda path, **more: parsed.append(path) or whole(path, **more))
@@ -337,11 +313,8 @@ def test_a_place_in_a_large_file_is_opened_without_reading_it_all(run: Run, chat
     monkeypatch.setattr(show_cli, "UNPARSED_ABOVE", 100)
     monkeypatch.setattr(show_cli, "REACH", 5)
     assert run("show", "big.jsonl:20", "-C1", "--json").record == usual[0]
-    assert [t["text"] for t in usual[0]["places"][0]["excerpts"][0]["turns"]] == [
-        "said 18",
-        "said 20",
-        "said 22",
-    ]
+    turns = usual[0]["places"][0]["excerpts"][0]["turns"]
+    assert [turn["text"] for turn in turns] == ["said 18", "said 20", "said 22"]
     assert parsed == []
     assert run("show", "big.jsonl:99", "-C1", "--json").record == usual[1]
     assert parsed == ["big.jsonl"]

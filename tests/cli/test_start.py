@@ -1,7 +1,5 @@
 """What a command imports before it does anything: the prompt waits for it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -21,13 +19,9 @@ UNUSED = ("spacy", "thinc", "srsly", "pydantic", "torch", "transformers", "sente
 
 
 def imported(*arguments: str) -> set[str]:
-    ran = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "smartsearch", *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "_TYPER_STANDARD_TRACEBACK": "1"},
-    )
+    command = [sys.executable, "-X", "importtime", "-m", "smartsearch", *arguments]
+    env = {**os.environ, "_TYPER_STANDARD_TRACEBACK": "1"}
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     lines = [line for line in ran.stderr.splitlines() if line.startswith("import time:")]
     return {line.rpartition("|")[2].strip() for line in lines}
 
@@ -66,12 +60,8 @@ main()
 @pytest.mark.process
 @pytest.mark.parametrize(("options", "networks"), [([], True), (["--fast"], False)])
 def test_a_query_imports_neither_spacy_nor_torch_seeks_no_garbage_and_ends_at_once(options, networks):
-    ran = subprocess.run(
-        [sys.executable, "-c", ASKED, "query", "Where is the key?", str(SAMPLES), *options],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command = [sys.executable, "-c", ASKED, "query", "Where is the key?", str(SAMPLES), *options]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "Python's own end" not in ran.stderr
     told = sorted(ran.stderr.splitlines()[-2:], key=len)
     assert int(told[0]) < 10  # of what is made before `main`; Python's own threshold gives a hundred

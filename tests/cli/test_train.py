@@ -1,11 +1,10 @@
 """`train`: what it refuses at once, what a dry run shows, what it says of an outcome."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
+from smartsearch.models import trained
 from smartsearch.runtime import extras
 from smartsearch.training import adapt
 from smartsearch.training.adapt import Outcome
@@ -78,8 +77,6 @@ def test_our_own_profiles_cannot_be_trained_over(run: Run, talks: str) -> None:
 
 
 def test_an_earlier_profile_is_refused_before_anything_is_read(run: Run, talks: str, chats: Path, outcome):
-    from smartsearch.models import trained
-
     outcome(True)
     trained.target("mine").mkdir(parents=True)
     (trained.target("mine") / "profile.json").write_text("{}")
@@ -110,9 +107,7 @@ def test_a_profile_that_is_written_is_named(run: Run, talks: str, outcome) -> No
     assert "may be chance" in ran.err
 
 
-def test_where_no_profile_comes_of_it_the_code_is_1_and_the_reason_is_said(
-    run: Run, talks: str, outcome
-) -> None:
+def test_where_no_profile_comes_of_it_the_code_is_1_and_the_reason_is_said(run: Run, talks, outcome) -> None:
     outcome(False, "fused MRR is lower")
     ran = run("train", talks, "--json")
     assert ran.code == 1

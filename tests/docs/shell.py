@@ -5,8 +5,6 @@
 runs every command of these documents and writes what it printed into them.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Figures that a page quotes are those of the record it links; the others of two pages are told elsewhere."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -36,9 +34,8 @@ def value(name: str, row: str, measure: str, reading: str = "micro") -> str:
     if row == "both":
         return share(record(name)["agreement"][measure][reading])
     if row.startswith("at:"):
-        return share(
-            record(name)["compared"]["systems"][row[3:].replace("_c", " c")]["kept"][measure][reading]
-        )
+        system = row[3:].replace("_c", " c")
+        return share(record(name)["compared"]["systems"][system]["kept"][measure][reading])
     found = next(one for one in record(name)["rows"] if one["name"] == QUOTED["rows"][row])
     if measure in ("words", "candidates"):
         return f"{found[measure]:,.0f}"

@@ -1,7 +1,5 @@
 """The commands of README and pages print what stands below them; all links lead somewhere."""
 
-from __future__ import annotations
-
 import doctest
 import re
 import shutil

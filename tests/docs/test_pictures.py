@@ -1,7 +1,5 @@
 """The pictures of the documents are what the records and the command say."""
 
-from __future__ import annotations
-
 import runpy
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """The agent door."""
 
-from __future__ import annotations
-
 import re
 
 HIT = re.compile(

@@ -1,7 +1,5 @@
 """What the tools take: the schema that is shown is what is held."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import jsonschema
@@ -83,9 +81,8 @@ def test_what_is_wrong_is_named_with_what_is_right(kind: type, given: dict, said
     assert hint in caught.value.hint
 
 
-NAMES = st.sampled_from(["question", "paths", "limit", "line", "ids", "around", "tokens"]) | st.text(
-    max_size=3
-)
+KNOWN = ["question", "paths", "limit", "line", "ids", "around", "tokens"]
+NAMES = st.sampled_from(KNOWN) | st.text(max_size=3)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 30_000) | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=2),

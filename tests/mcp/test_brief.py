@@ -1,7 +1,5 @@
 """Hits as short lines, and turns under a ceiling of tokens, worked out by hand."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -24,9 +22,8 @@ def found(turn: Turn, *terms: Term) -> Hit:
 
 def test_an_id_is_of_the_place_and_the_text():
     assert brief.identity(TURN) == brief.identity(replace(TURN, time=""))
-    others = [
-        replace(TURN, **change) for change in ({"line": 4}, {"path": "/b"}, {"text": "x"}, {"pointer": "/1"})
-    ]
+    changes = ({"line": 4}, {"path": "/b"}, {"text": "x"}, {"pointer": "/1"})
+    others = [replace(TURN, **change) for change in changes]
     assert len({brief.identity(turn) for turn in (TURN, *others)}) == 5
     assert len(brief.identity(Turn("\udcff"))) == 8
 
@@ -100,16 +97,14 @@ def test_what_was_asked_for_comes_before_what_is_near_and_order_is_as_said():
 
 
 def test_a_turn_asked_for_twice_or_as_a_neighbour_too_is_there_once():
-    full = brief.filled(
-        [wanted(1, 5, name="a"), wanted(2, 5, 1), wanted(2, 5, name="b"), wanted(1, 5, 1)], 99, WORDS
-    )
+    asked = [wanted(1, 5, name="a"), wanted(2, 5, 1), wanted(2, 5, name="b"), wanted(1, 5, 1)]
+    full = brief.filled(asked, 99, WORDS)
     assert [(w.place, w.name) for w in full.turns] == [("1", "a"), ("2", "b")]
 
 
 def test_a_turn_that_does_not_fit_is_cut_or_named():
-    filled = brief.filled(
-        [wanted(1, 60, name="a"), wanted(2, 100, name="b"), wanted(3, 10, name="c")], 100, WORDS
-    )
+    asked = [wanted(1, 60, name="a"), wanted(2, 100, name="b"), wanted(3, 10, name="c")]
+    filled = brief.filled(asked, 100, WORDS)
     assert [w.place for w in filled.turns] == ["1", "2"]
     assert filled.turns[1].turn.text.endswith("w…")
     assert (filled.used, filled.cut, filled.left_out) == (100, ("b",), ("c",))
@@ -129,9 +124,8 @@ def test_a_turn_as_long_as_a_book_is_not_even_counted_whole():
 
 
 def test_sessions_have_gaps_marks_and_indented_lines():
-    said = Wanted(
-        Turn("one\n## two", "Ann", "2024-05-08T13:56:00", path="/r/a.txt", line=9, session="s"), 8, "9"
-    )
+    two = Turn("one\n## two", "Ann", "2024-05-08T13:56:00", path="/r/a.txt", line=9, session="s")
+    said = Wanted(two, 8, "9")
     turns = [wanted(1, 1, name="a"), wanted(2, 1, 1), said, Wanted(turn(1, 2, "t"), 20, "21")]
     records = brief.sessions(turns, {"/r/a.txt": "a.txt"})
     text = "\n".join(line for record in records for line in brief.session_lines(record))
@@ -153,9 +147,8 @@ def test_no_result_is_longer_than_a_client_takes(said: str):
         told = Turn(f"{said}{n}", "S" * 70, "2024-05-08T13:56:00", path=f"/r/{n % 20}", line=n, session="s")
         return Wanted(told, n, str(n), n % 41, "name" if n % 41 == 0 else "")
 
-    filled = brief.filled(
-        [one(n) for n in range(820)], 20_000, Tokenizer("few", lambda text: len(text) // 100)
-    )
+    few = Tokenizer("few", lambda text: len(text) // 100)
+    filled = brief.filled([one(n) for n in range(820)], 20_000, few)
     records = brief.sessions(filled.turns, {f"/r/{n}": "p" * 4000 for n in range(20)})
     text = "\n".join(line for record in records for line in brief.session_lines(record))
     assert len(text) <= brief.RESULT_CHARACTERS

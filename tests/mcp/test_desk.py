@@ -1,7 +1,5 @@
 """One order at a time, given up when nobody waits for it; a worker that does not react is replaced."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
@@ -114,9 +112,7 @@ def test_beyond_its_time_an_order_is_interrupted_and_the_worker_goes_on(hands: l
 
 
 @pytest.mark.parametrize("what", ["hang", "die"])
-def test_a_worker_that_hangs_or_dies_is_replaced_and_ids_live_on(
-    hands: list[Hand], impatient: None, what: str
-):
+def test_a_worker_that_hangs_or_dies_is_replaced_and_ids_live_on(hands: list[Hand], impatient: None, what):
     async def play(desk: Desk) -> object:
         await desk.do(order("search"))
         with pytest.raises(SmartsearchError) as caught:

@@ -1,7 +1,5 @@
 """A file that becomes a link out of the roots just as it is opened: what it leads to is not read."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -96,9 +94,7 @@ def searched(root: Path) -> str:
         ("b.txt", "."),
     ],
 )
-def test_a_link_that_comes_between_the_look_and_the_opening_is_not_followed(
-    home: Path, name: str, swapped: str
-):
+def test_a_link_that_comes_between_the_look_and_the_opening_is_not_followed(home: Path, name, swapped):
     (home / "chats" / "a.txt").write_text("Ann: heron\n")
     with sprung(name, (home / "chats" / swapped).resolve(), (home / "out" / swapped).resolve()):
         said = searched(home / "chats")
@@ -156,13 +152,9 @@ def test_only_files_below_the_roots_are_opened(home: Path):
         assert SECRET.encode() in file.read()
 
 
-def test_without_steps_what_was_opened_is_compared_with_what_was_meant(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_without_steps_what_was_opened_is_compared_with_what_was_meant(home: Path, monkeypatch):
     """Windows opens nothing relative to an open folder."""
-    from smartsearch.transcripts import opening
-
-    monkeypatch.setattr(opening, "_BY_STEPS", False)
+    monkeypatch.setattr("smartsearch.transcripts.opening._BY_STEPS", False)
     test_only_files_below_the_roots_are_opened(home)
     with sprung("b.txt", home / "chats", home / "out"), confined([str(home / "chats")]):
         with pytest.raises(OSError, match=r"."):

@@ -1,7 +1,5 @@
 """What an agent may name, and what it is told that it may not."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from pathlib import Path
@@ -53,19 +51,19 @@ def test_whatever_leads_to_a_served_file_is_that_file(home: Path, name: str):
     [
         "..",
         "../secret.txt",
+        "../nowhere",
         "out.txt",
         "up",
         "up/secret.txt",
         "/",
         "/etc/passwd",
-        "old/../../secret.txt",
-        "a\0b",
         "~/",
-        "{home}/secret.txt",
-        "{home}",
-        "{home}/chats2.txt",
+        "old/../../secret.txt",
         "export.zip/../../secret.txt",
-        "../nowhere",
+        "a\0b",
+        "{home}",
+        "{home}/secret.txt",
+        "{home}/chats2.txt",
     ],
 )
 def test_what_lies_elsewhere_is_refused_by_name(home: Path, name: str):
@@ -133,17 +131,7 @@ def test_a_place_is_a_line_or_a_pointer(home: Path):
     roots = Roots(["chats"])
     assert roots.place("a.txt:12") == Location(str(home / "chats/a.txt"), 12)
     assert roots.place("old/b.jsonl#/0/text") == Location(str(home / "chats/old/b.jsonl"), 0, "/0/text")
-    for text in (
-        "a.txt",
-        "a.txt:",
-        "a.txt:x",
-        "",
-        ":",
-        "#/",
-        "old:1",
-        "export.zip:1",
-        "a.txt:999999999999999999",
-    ):
+    for text in ("a.txt", "a.txt:", "a.txt:x", f"a.txt:{10**18}", "", ":", "#/", "old:1", "export.zip:1"):
         with pytest.raises(InputError) as caught:
             roots.place(text)
         assert caught.value.kind in ("no_place", "outside_roots")
@@ -156,9 +144,8 @@ def test_messages_show_paths_as_agents_see_them(home: Path):
     assert Roots(["/"]).shortened("/a b/c") == "/a b/c"
 
 
-PARTS = st.sampled_from(
-    ["..", ".", "a.txt", "old", "up", "out.txt", "~", "", "\0", ":", "#/", "export.zip", "chats"]
-)
+NAMED = ["..", ".", "a.txt", "old", "up", "out.txt", "~", "", "\0", ":", "#/", "export.zip", "chats"]
+PARTS = st.sampled_from(NAMED)
 
 
 @given(st.lists(PARTS | st.text(max_size=4), max_size=6), st.booleans())

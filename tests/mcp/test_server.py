@@ -1,7 +1,5 @@
 """The server as clients meet it: a process, spoken to over its standard input and output."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -23,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
 
 import smartsearch
+from smartsearch.cli import app as cli
 from smartsearch.models.loading import tokenizer
 from smartsearch.runtime import extras
 from smartsearch.serve.mcp.messages import LONGEST
@@ -53,10 +52,9 @@ class Raw:
     """A server in a process of its own, spoken to in bare lines."""
 
     def __init__(self, *arguments: str) -> None:
-        command, pipe = [sys.executable, *arguments], subprocess.PIPE
-        self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment(), cwd=ROOT
-        )
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = [sys.executable, *arguments]
+        self.process = subprocess.Popen(command, **pipes, env=environment(), cwd=ROOT)
         self.said: list[bytes] = []
         threading.Thread(target=lambda: self.said.extend(self.process.stderr), daemon=True).start()
 
@@ -158,9 +156,7 @@ def test_search_then_expand_then_status(shared: Raw, chats: Path):
         ("expand", {"ids": ["aaaaaaaa"]}, "unknown_id"),
     ],
 )
-def test_errors_are_the_tools_own_with_kind_message_and_hint(
-    shared: Raw, tool: str, arguments: dict, kind: str
-):
+def test_errors_are_the_tools_own_with_kind_message_and_hint(shared: Raw, tool, arguments: dict, kind):
     record, text = shared.told(tool, **arguments)
     error = record["error"]
     assert (error["kind"], bool(error["message"]), bool(error["hint"])) == (kind, True, True)
@@ -356,8 +352,6 @@ def test_wrong_settings_end_it_before_it_begins(chats: Path):
 
 def test_a_whole_disk_is_served_only_when_it_is_named(monkeypatch: pytest.MonkeyPatch, capfd):
     """Some clients start their servers in the root folder."""
-    from smartsearch.cli import app as cli
-
     monkeypatch.chdir("/")
     assert cli.run(["mcp"]) == 2
     assert "name a PATH to serve" in capfd.readouterr().err
@@ -375,8 +369,6 @@ def test_each_process_imports_only_what_it_uses():
 
 
 def test_without_the_sdk_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch, capfd):
-    from smartsearch.cli import app as cli
-
     monkeypatch.setattr("smartsearch.runtime.extras.find_spec", lambda _name: None)
     assert cli.run(["mcp"]) == 2
     assert extras.command("mcp") in capfd.readouterr().err
@@ -396,9 +388,8 @@ def test_the_shipped_models_over_the_samples_give_what_the_document_shows():
         assert shown
         assert len(told) == 3
         opened = server.told("expand", ids=[first["id"]])[1]
-        assert [line for line in opened.splitlines() if line.startswith("* 68 ")] == re.findall(
-            r"^\* 68 .*$", document, re.MULTILINE
-        )
+        shown = re.findall(r"^\* 68 .*$", document, re.MULTILINE)
+        assert [line for line in opened.splitlines() if line.startswith("* 68 ")] == shown
         for question in ("Why does Pickle limp?", "What is the job of Petra's brother?"):
             server.call(1, "search", question=question)
             result = server.answer()["result"]

@@ -1,10 +1,7 @@
 """The tools in process, with fake models: what is found, expanded and said, and what is not."""
 
-from __future__ import annotations
-
 import json
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +9,7 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
+from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError
@@ -74,9 +72,7 @@ def test_a_search_gives_short_lines_and_how_good_they_are(make: Make):
     assert search(make(), "What of Mara's xylophone?")["absent"] == ["xylophone"]
 
 
-def test_a_name_without_chats_yet_is_said_and_its_chats_are_found_when_they_come(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_name_without_chats_yet_is_said_and_its_chats_are_found_when_they_come(make, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     answers = make("@qwen")
     for _ in range(2):
@@ -103,14 +99,12 @@ def test_a_folder_that_is_gone_since_the_start_is_said(make: Make, chats: Path):
 
 
 def test_paths_narrow_the_search(make: Make, chats: Path):
-    assert {hit["place"].split("#")[0] for hit in search(make(), paths=("talk.json",))["hits"]} == {
-        "talk.json"
-    }
+    files = {hit["place"].split("#")[0] for hit in search(make(), paths=("talk.json",))["hits"]}
+    assert files == {"talk.json"}
     answers = make()
     name = search(answers, limit=1)["hits"][0]["id"]
-    assert all(
-        hit["place"].startswith("chat.txt:") for hit in search(answers, "nearby", paths=(name,))["hits"]
-    )
+    hits = search(answers, "nearby", paths=(name,))["hits"]
+    assert all(hit["place"].startswith("chat.txt:") for hit in hits)
     with pytest.raises(InputError, match="not below what is served"):
         search(make(), paths=("talk.json", "../other"))
     with pytest.raises(InputError) as caught:
@@ -146,7 +140,6 @@ def test_settings_and_filters_of_the_command_line_hold(make: Make):
 def test_changed_files_are_noticed(make: Make, chats: Path):
     answers = make()
     assert not [line for line in lines(search(answers, "Zebra")) if "Zebra" in line]
-    time.sleep(0.02)
     with (chats / "chat.txt").open("a") as file:
         file.write("[2024-05-11 09:00] Ilya: A Zebra met Oscar.\n")
     assert lines(search(answers, "Zebra Oscar"))[0] == "A Zebra met Oscar."
@@ -240,9 +233,7 @@ def test_ids_are_remembered_up_to_a_number(make: Make, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("blank", [0, 1, 3])
 def test_a_large_file_is_expanded_without_being_parsed(make: Make, chats: Path, monkeypatch, blank: int):
     """Beyond some size JSONL is scanned, and a line is found by halving, blank and broken lines between."""
-    from smartsearch.ask import library as ask
-
-    monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0, None))
+    monkeypatch.setattr(Library.__init__, "__defaults__", (None, 0, None))
     names = [f"Owl{chr(97 + n // 10)}{chr(97 + n % 10)}" for n in range(60)]
     said = [f"Here is {name}." for name in names]
     rows = [json.dumps({"role": "user", "content": text}) + "\n" * (1 + blank) for text in said]
@@ -317,9 +308,8 @@ def test_filters_narrow_a_search_and_expand_still_shows_the_turns_around(make: M
     assert lines(dated) == ["My flatmate adopted a dog named Oscar."]
     between = search(answers, "support Oscar", since="3d", until="2d")
     assert {hit["date"] for hit in between["hits"]} == {"2024-05-09", "2024-05-10"}
-    assert {hit["speaker"] for hit in search(answers, "support group", roles=("assistant",))["hits"]} == {
-        "assistant"
-    }
+    hits = search(answers, "support group", roles=("assistant",))["hits"]
+    assert {hit["speaker"] for hit in hits} == {"assistant"}
     shown = answers.expand(ExpandArguments(ids=(dated["hits"][0]["id"],), around=1)).record
     assert "Oscar is a lovely name." in json.dumps(shown)
     for wrong in (
@@ -332,9 +322,8 @@ def test_filters_narrow_a_search_and_expand_still_shows_the_turns_around(make: M
 
 
 def test_secrets_are_masked_where_that_is_set_and_ids_still_lead_to_their_turns(make: Make, chats):
-    (chats / "wifi.txt").write_text(
-        "Mara: the wifi password: hunter2 works\nIlya: thanks, hunter2 it is\n", encoding="utf-8"
-    )
+    said = "Mara: the wifi password: hunter2 works\nIlya: thanks, hunter2 it is\n"
+    (chats / "wifi.txt").write_text(said, encoding="utf-8")
     answers = make(config=Config(redact=True))
     found = search(answers, "wifi password")
     assert "hunter2" not in json.dumps(found)
@@ -360,14 +349,12 @@ def test_what_a_client_is_told_is_masked_errors_and_notes_too(chats: Path):
     secret = "Blau65Xy8z"
     config = Config(redact=True)
     served = door(Roots([str(chats)]), config, lambda _: None)
+    call = CallToolRequestParams(name="search", arguments={f"password={secret}": 1})
+    hit = {"place": f"x{secret}y:1"}
     told = [
         served._failed(InputError(f"password={secret}: no such file", hint=f"not password={secret}")),
-        served._result(
-            {"notes": [f"token={secret}1"], "hits": [{"place": f"x{secret}y:1"}]}, f"key: {secret}"
-        ),
-        anyio.run(
-            served._call, None, CallToolRequestParams(name="search", arguments={f"password={secret}": 1})
-        ),
+        served._result({"notes": [f"token={secret}1"], "hits": [hit]}, f"key: {secret}"),
+        anyio.run(served._call, None, call),
     ]
     with pytest.raises(MCPError) as error:
         anyio.run(served._call, None, CallToolRequestParams(name=f"password={secret}"))

@@ -1,7 +1,5 @@
 """A model hub on localhost: as much of its HTTP as huggingface_hub needs to fetch a model."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

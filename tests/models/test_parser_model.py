@@ -107,9 +107,7 @@ def test_it_reads_as_spacy_does(nlp: Pipeline, reference: Language) -> None:
         assert read(ours) == read(theirs), text
 
 
-def test_a_text_is_read_the_same_alone_in_company_and_when_words_were_forgotten(
-    nlp: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_is_read_the_same_alone_in_company_and_when_words_were_forgotten(nlp, monkeypatch) -> None:
     made = [sentence.text for sentence in templates(Phrasebook(random.Random(8)), 20, 20)]
     together = [read(doc) for doc in nlp.pipe(made)]
     monkeypatch.setattr(pipeline, "KEPT", 10)
@@ -185,7 +183,6 @@ print(nlp("go")[0].pos_, sorted({"weasel", "httpx", "requests", "spacy.cli"} & s
 import spacy, spacy.cli
 print(callable(spacy.cli.info), spacy.info(silent=True)["spacy_version"] == spacy.__version__)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True
-    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=True)
     assert done.stdout.splitlines() == ["VERB []", "True True"]

@@ -1,7 +1,5 @@
 """Profiles: which models, what is missing and how to get it, hashes, and a full load from folders."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace
@@ -38,12 +36,6 @@ def no_hub(tmp_path, monkeypatch):
 def parsed(monkeypatch, nlp):
     """The parser of conftest in the place of the profile's."""
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name: nlp)
-
-
-def test_an_unknown_profile_names_the_known_ones():
-    with pytest.raises(ModelError, match="'nope'") as caught:
-        loading.load_tools(Config(profile="nope"))
-    assert "embedded" in caught.value.hint
 
 
 def test_overrides_replace_one_model_of_a_profile():
@@ -101,9 +93,7 @@ def test_what_could_not_run_is_not_pulled(monkeypatch):
         profiles.pull("paper", print)
 
 
-def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
-    no_hub, tmp_path, monkeypatch
-):
+def test_a_folder_of_the_current_one_never_stands_in_for_a_profiles_model(no_hub, tmp_path, monkeypatch):
     planted = tmp_path / "mixedbread-ai" / "mxbai-rerank-large-v1"
     planted.mkdir(parents=True)
     (planted / "config.json").write_text("{}")
@@ -166,9 +156,8 @@ def test_a_loaded_ranker_tells_its_calibration(tmp_path, parsed):
     config = json.loads((ours / "config.json").read_text())
     (ours / "config.json").write_text(json.dumps(config | {"calibration": [0.5, -2.0]}))
     ce = loading.load_tools(asked).scorers["ce"]
-    assert uncalibrated(ce("dog", ["dog dog", "rain"]), ce.calibration) == pytest.approx(
-        1 / (1 + np.exp([-2.0, 0.0]))
-    )
+    own = 1 / (1 + np.exp([-2.0, 0.0]))
+    assert uncalibrated(ce("dog", ["dog dog", "rain"]), ce.calibration) == pytest.approx(own)
 
 
 @pytest.mark.torch
@@ -211,16 +200,6 @@ def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, parsed):
     assert [note for note in result.trace.degraded if "no room for ColBERT's vectors" in note]
 
 
-def test_without_a_home_nothing_is_kept(monkeypatch):
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setattr(Path, "home", no_home)
-    assert loading._cache_home() is None
-
-
-def no_home():
-    raise RuntimeError("Could not determine home directory.")
-
-
 def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypatch, parsed):
     ours = store.ModelRef(str(tiny.onnx_folder(tmp_path / "ce", "crossencoder")), given=True)
     parser = profiles.PROFILES["embedded"]["parser"]
@@ -261,9 +240,8 @@ def test_a_changed_byte_in_a_shipped_model_is_found(tmp_path, monkeypatch):
         manifest.read.cache_clear()
 
 
-def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
+def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, parsed):
     """It loads when it is named, is fused by RRF with the two, and its score stands beside theirs."""
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name: nlp)
     folders = {role: str(tiny.onnx_folder(tmp_path / role, role)) for role in ("crossencoder", "colbert")}
     turns = haystack("Mara: dog", "Ilya: a dog in the rain", "Mara: the dog, the dog")
     loaded = []

@@ -1,7 +1,5 @@
 """`models pull ID` from a hub on localhost: sizes, revisions, what was begun, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

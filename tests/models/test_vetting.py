@@ -1,7 +1,5 @@
 """A model's folder is loaded only if nothing in it runs as code."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path
@@ -152,9 +150,7 @@ pipeline = ["ner"]
         ("", "factory = 1", "of '1'"),
     ],
 )
-def test_a_pipeline_of_other_parts_than_spacy_s_is_refused(
-    tmp_path: Path, nlp_says: str, part: str, why: str
-):
+def test_a_pipeline_of_other_parts_than_spacy_s_is_refused(tmp_path, nlp_says: str, part: str, why: str):
     (tmp_path / "config.cfg").write_text(PIPELINE.format(nlp=nlp_says, part=part), encoding="utf-8")
     with pytest.raises(ModelError, match=why) as caught:
         loading.load_tools(Config(parser=str(tmp_path)))

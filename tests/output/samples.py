@@ -1,7 +1,5 @@
 """Answers made by hand for the tests of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -10,15 +8,8 @@ from smartsearch.types import Budget, Dropped, Hit, HopTrace, ModelInfo, Result,
 
 KITE = Term("kite", "NOUN", 2.0)
 OSCAR = Term("Oscar", "HOP", 2.5, 2)
-TIMES = {
-    "read": 10.0,
-    "load": 40.0,
-    "parse": 5.0,
-    "retrieve": 5.0,
-    "rank": 35.0,
-    "truncate": 5.0,
-    "total": 100.0,
-} | {"colbert": 10.0, "crossencoder": 20.0}
+TIMES = {"read": 10.0, "load": 40.0, "parse": 5.0, "retrieve": 5.0, "rank": 35.0, "truncate": 5.0}
+TIMES |= {"total": 100.0, "colbert": 10.0, "crossencoder": 20.0}
 
 
 def turn(text: str, line: int, **values: str) -> Turn:
@@ -42,9 +33,8 @@ def answer(*hits: Hit, fell: Sequence[Dropped] = (), hidden: Sequence[Hit] = (),
     budget = Budget("adaptive", 4000, 5, 0.5, 0.4, 9, 12, "tok", tuple(fell), hidden=tuple(hidden))
     steps = (HopTrace(1, "grep", (KITE,), 4, 4), HopTrace(2, "entity", (OSCAR,), 1, 5))
     models = (ModelInfo("crossencoder", "fake-ce", "abc", "int8"),)
-    trace = Trace(
-        (KITE, OSCAR), (*steps, HopTrace(2, "semantic", (), 2, 7)), 7, timing_ms=TIMES, models=models
-    )
+    steps = (*steps, HopTrace(2, "semantic", (), 2, 7))
+    trace = Trace((KITE, OSCAR), steps, 7, timing_ms=TIMES, models=models)
     return replace(Result("Who flew the kite?", "embedded", hits, budget, trace, 2), **changes)
 
 

@@ -1,7 +1,5 @@
 """Which hits share a block, what stands around them, and what a long turn is folded to."""
 
-from __future__ import annotations
-
 import pytest
 
 from smartsearch.output.blocks import Block, blocks, folded, short
@@ -10,9 +8,7 @@ from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Corpus, Hit, Scores, Term, Turn
 
 SAID = ["Shall we?", "Yes, on Monday then", "Good to hear it, really", "One more thing for you", "Swam", "Ok"]
-TALK = Corpus(
-    tuple(Turn(text, path="a", line=n, session="1" if n < 5 else "2") for n, text in enumerate(SAID))
-)
+TALK = Corpus(tuple(Turn(t, path="a", line=n, session="1" if n < 5 else "2") for n, t in enumerate(SAID)))
 
 
 def shown(*found: int, around: int = 1, whole: bool = False) -> list[Block]:
@@ -98,10 +94,8 @@ def test_a_folded_text_ends_with_a_sentence_or_at_a_word_where_it_can():
 
 
 def test_a_row_is_wrapped_at_its_cells():
-    assert wrapped(["embedded", "", "parser", "a" * 12, "ok"], 20) == [
-        "embedded  parser",
-        "    aaaaaaaaaaaa  ok",
-    ]
+    lines = wrapped(["embedded", "", "parser", "a" * 12, "ok"], 20)
+    assert lines == ["embedded  parser", "    aaaaaaaaaaaa  ok"]
     assert wrapped(["a" * 30, "b"], 20) == ["a" * 30, "    b"]
 
 

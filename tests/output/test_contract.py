@@ -1,8 +1,6 @@
 """The JSON contract: what is declared is what is printed. All that the commands' tests print is held to it
 too (`run` in tests/cli/conftest.py)."""
 
-from __future__ import annotations
-
 import ast
 import json
 from dataclasses import replace
@@ -30,13 +28,8 @@ def full() -> dict[str, object]:
         met=(Met("bird", "kite", 0.5),),
     )
     trace = replace(FULL.trace, ingest=Cost(1, 2, 3), own={"steps": [1]}, estimates=("hops",))
-    answer = replace(
-        FULL,
-        hits=(first,),
-        trace=trace,
-        filters={"since": ("2024-05",)},
-        skipped=(Skipped("b.txt", "binary", "no text"),),
-    )
+    skipped = (Skipped("b.txt", "binary", "no text"),)
+    answer = replace(FULL, hits=(first,), trace=trace, filters={"since": ("2024-05",)}, skipped=skipped)
     near = (Nearby(0, (said,), (said,)),)
     return json.loads(record.dumps(record.result(answer, Config(compress=("dates",)), near, explain=True)))
 
@@ -100,9 +93,8 @@ def test_every_kind_of_error_is_told_with_what_to_do():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and any(getattr(b, "id", "") in RAISED for b in node.bases):
                 used |= {n.value.value for n in node.body if isinstance(n, ast.Assign) and named(n) == "kind"}
-            if isinstance(node, ast.Call) and called(node) not in (
-                *("FormatError", "Skipped", "argsort", "sort"),
-            ):
+            others = ("FormatError", "Skipped", "argsort", "sort")
+            if isinstance(node, ast.Call) and called(node) not in others:
                 used |= {
                     word.value.value
                     for word in node.keywords

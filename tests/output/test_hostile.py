@@ -1,7 +1,5 @@
 """Nothing of a transcript, a file's name or an error drives the terminal it is shown on, on any way out."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import io
@@ -20,7 +18,6 @@ from smartsearch.output import (
     blocks,
     detected,
     explain,
-    html,
     opened,
     plain,
     reading,
@@ -112,9 +109,8 @@ def failed(attack: str) -> str:
 
 def taken_for(attack: str) -> str:
     turn = hostile(attack)
-    one = detected.Detected(
-        turn.path, FORMATS[0], 1, outline([turn])[0].span, (Skipped("x", "bad", attack),), (attack,)
-    )
+    span = outline([turn])[0].span
+    one = detected.Detected(turn.path, FORMATS[0], 1, span, (Skipped("x", "bad", attack),), (attack,))
     return printed(lambda: detected.show([one], as_json=False))
 
 
@@ -266,12 +262,3 @@ def test_markdown_quotes_text_and_no_markup(text: str, shown: str):
 def test_a_place_with_backticks_stays_code():
     assert plain.code("a`<b>``.txt:3") == "``` a`<b>``.txt:3 ```"
     assert plain.code("a.txt:3") == "`a.txt:3`"
-
-
-def test_a_page_holds_no_element_of_a_turn():
-    turn = Turn(
-        "</script><script>x</script><img src=x>", speaker="</style><b>", title="</title><i>", path="<u>"
-    )
-    answer = Result("<b>", "p", (Hit(1, turn, Scores(1.0)),), Budget("none", 0, 0, 0.0, 0.0, 0), Trace())
-    page = html.page(answer, [], Config())
-    assert not re.search(r"<script|<img|</style><b>|<b>|<i>|<u>", page)

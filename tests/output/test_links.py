@@ -1,7 +1,5 @@
 """Links: which terminals have them, what they point to, and that no name or template can break out of one."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -28,12 +26,9 @@ def test_a_term_whose_case_folds_oddly_is_still_a_term():
     assert "<mark" in marked("İstanbul and istanbul", [Term("istanbul", "PROPN", 3.0)])
 
 
-def test_a_text_that_fits_is_whole():
+def test_a_text_that_fits_is_whole_and_a_long_one_its_start_and_what_is_around_its_terms():
     assert pieces(7500, [], []) == [(0, 7500)]
     assert pieces(7501, [], []) == [(0, START)]
-
-
-def test_a_long_text_gives_its_start_and_what_is_around_its_terms():
     assert pieces(50_000, [(40_000, 40_003)], ["dog"]) == [(0, START), (39_700, 40_303)]
 
 

@@ -1,7 +1,5 @@
 """What a terminal is told while it waits."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import contextlib
 import io
 from dataclasses import replace
@@ -87,21 +85,15 @@ def test_what_a_reader_gets_is_the_excerpt_and_the_reply_to_what_asks():
     assert "[...] 3" in drawn(asked)
     value = record.hit(asked)
     assert (value["text"], value["excerpt"]) == (asks.text, "[...] 2?")
-    assert (value["reply"]["line"], value["reply"]["text"], value["reply"]["excerpt"]) == (
-        3,
-        says.text,
-        "[...] 3",
-    )
+    reply = value["reply"]
+    assert (reply["line"], reply["text"], reply["excerpt"]) == (3, says.text, "[...] 3")
     told = brief.hit(asked, "abcdefgh", "a.txt:2", 160)
     assert told == "[abcdefgh] 2024-05-01 Ann | a.txt:2 | [...] 2? → Ann: [...] 3"
 
 
-def test_files_are_named_once_best_first():
+def test_files_are_named_once_best_first_and_by_meaning_only_where_no_term_is():
     others = [hit(Turn("x", path=path)) for path in ("b", "a", "b")]
     assert plain.files(others) == ["b", "a"]
-
-
-def test_files_whose_turns_hold_no_term_are_named_only_where_none_does():
     by_meaning = Hit(1, Turn("x", path="a"), Scores(0.0))
     by_words = Hit(2, Turn("dog", path="b"), Scores(2.0), (Term("dog", "NOUN", 2.0),))
     assert plain.files([by_meaning, by_words]) == ["b"]
@@ -170,10 +162,8 @@ def test_matched_words_are_highlighted_whatever_their_case():
 
 
 def test_a_weak_answer_names_what_nothing_says():
-    assert (
-        plain.weakness(result(absent=tuple(Term(t, "NOUN", 2.0) for t in ("tesla", "buy"))))
-        == "nothing says 'tesla' or 'buy': these are the nearest"
-    )
+    absent = tuple(Term(text, "NOUN", 2.0) for text in ("tesla", "buy"))
+    assert plain.weakness(result(absent=absent)) == "nothing says 'tesla' or 'buy': these are the nearest"
     assert plain.weakness(result()) == "nothing answers this well: these are the nearest"
     mended = result(absent=(Term("takes", "VERB", 1.0),), terms=(Term("take", "FUZZY", 0.9, source="takes"),))
     assert plain.weakness(mended) == "nothing answers this well: these are the nearest"
@@ -182,10 +172,8 @@ def test_a_weak_answer_names_what_nothing_says():
 def test_one_line_tells_what_was_left_out_of_folders():
     named, foreign = Skipped("a.json", "bad_record", "bad"), Skipped("d/b.json", "unrecognised_json", "odd")
     half = [Skipped("d/c.json", "bad_record", f"line {n}") for n in (1, 2)]
-    assert list(show.left_out([named, foreign], ["a.json", "d"])) == [
-        "left out: a.json: bad",
-        "left out: d/b.json: odd",
-    ]
+    one = list(show.left_out([named, foreign], ["a.json", "d"]))
+    assert one == ["left out: a.json: bad", "left out: d/b.json: odd"]
     assert list(show.left_out([named, foreign, *half], ["a.json", "d"])) == [
         "left out: a.json: bad",
         "1 file and parts of 1 file left out: `smartsearch formats detect PATH` shows them",
@@ -215,11 +203,8 @@ def test_a_terminal_is_given_three_lines_of_warnings(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err.count("warning: ") == 5
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     show.complain(answer)
-    assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == [
-        "warning:",
-        "warning:",
-        "and",
-    ]
+    words = [line.split()[1] for line in capsys.readouterr().err.splitlines()]
+    assert words == ["warning:", "warning:", "and"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Tiny causal language models in the hub's format, their weights random, each with a tokenizer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -10,14 +8,8 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 SHAPE = {
-    "hidden_size": 32,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "intermediate_size": 48,
-    "max_position_embeddings": 512,
-    "vocab_size": 320,
-    "pad_token_id": 0,
+    **{"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2},
+    **{"intermediate_size": 48, "max_position_embeddings": 512, "vocab_size": 320, "pad_token_id": 0},
 }
 KINDS = ("Llama", "Mistral", "Qwen2", "Qwen3", "Olmo2")
 """Qwen3 came with transformers 4.51; OLMo 2 has norms on queries and keys too."""

@@ -4,8 +4,6 @@ Their weights follow from their names alone, so that scores that other versions 
 stand in tests/rank/test_hub.py: REFERENCES there is what this file prints where those are installed.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -91,9 +89,7 @@ def encoder(folder: Path, kind: str, task: str = "Model", longest: int = 64, **s
         for old in ("global_rope_theta", "local_rope_theta", "global_attn_every_n_layers"):
             saved.pop(old, None)
         ropes = {"full_attention": 70000.0, "sliding_attention": 90000.0}
-        saved["rope_parameters"] = {
-            name: {"rope_theta": at, "rope_type": "default"} for name, at in ropes.items()
-        }
+        saved["rope_parameters"] = {n: {"rope_theta": at, "rope_type": "default"} for n, at in ropes.items()}
         saved["layer_types"] = [f"{'sliding' if n % 3 else 'full'}_attention" for n in range(4)]
         written(folder, "config.json", saved | {"transformers_version": "5.23.0"})
     return folder
@@ -157,9 +153,8 @@ def edge(folder: Path, **settings: object) -> Path:
     written(folder, "sentence_bert_config.json", {"max_seq_length": 96, "do_lower_case": True})
     said = {"query_prefix": "[Q] ", "document_prefix": "[D] ", "query_length": 48, "document_length": 40}
     said |= {"attend_to_expansion_tokens": False, "do_query_expansion": False} | settings
-    written(
-        folder, "config_sentence_transformers.json", {"similarity_fn_name": "MaxSim", "prompts": {}} | said
-    )
+    said |= {"similarity_fn_name": "MaxSim", "prompts": {}}
+    written(folder, "config_sentence_transformers.json", said)
     return folder
 
 
@@ -194,9 +189,8 @@ def predicted(folder: Path) -> list[float]:
 
     model = CrossEncoder(str(folder), device="cpu")
     pairs = [(QUESTION, text) for text in TEXTS]
-    return [
-        float(x) for x in model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)
-    ]
+    found = model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)
+    return [float(score) for score in found]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Who asked the same before has not answered: such turns count least, and lend no words to those below."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 
@@ -82,9 +80,8 @@ def test_the_mean_of_chances_is_that_of_their_logits():
     corpus = Corpus((Turn("asks"), Turn("below"), Turn("other", session="2")))
     by_text = {"asks": 0.5, "below | asks": 0.9, "below": 0.1, "other": 0.2}
     scorer = Scorer(lambda _question, texts: np.array([by_text[text] for text in texts]))
-    assert fair_scores("?", corpus, [0, 1, 2], scorer, SHOWN, {0}, chances=True).tolist() == pytest.approx(
-        [0.2, 0.5, 0.2]
-    )
+    scores = fair_scores("?", corpus, [0, 1, 2], scorer, SHOWN, {0}, chances=True)
+    assert scores.tolist() == pytest.approx([0.2, 0.5, 0.2])
 
 
 def test_nothing_is_read_twice_where_nobody_asked():

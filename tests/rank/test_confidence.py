@@ -1,7 +1,5 @@
 """How sure a search is, worked out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import log
 
@@ -36,14 +34,10 @@ def test_signals_tell_of_scores_of_the_question_and_of_the_first_hits():
         Scores(more={"static": 3.0}),
     ]
     seen = signals(QUERY, (TESLA,), scores, ["Ann: no", "Ben: we buy teslas", "buy, buy"])
+    zero, outdone = pytest.approx(0.0), pytest.approx(log(3))
     assert seen == {
-        "bias": 1.0,
-        "ce": pytest.approx(0.0),
-        "typed": 0.25,
-        "absent": 1.0,
-        "held": 1.0,
-        "ahead": 3.0,
-        "outdone": pytest.approx(log(3)),
+        **{"bias": 1.0, "ce": zero, "typed": 0.25, "absent": 1.0, "held": 1.0, "ahead": 3.0},
+        "outdone": outdone,
     }
     assert signals(QUERY, (), scores, ["no"] * FIRST + ["buy a tesla"])["held"] == 0.0
 

@@ -1,7 +1,5 @@
 """Of a long turn the part that answers: whole sentences, in order, and what is left out is marked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 
@@ -76,9 +74,7 @@ def test_an_excerpt_holds_only_what_was_said(parts):
     for size in SIZES:
         short = excerpted("the key", turn, size)
         assert len(short.text) <= len(turn.text)
-        assert all(
-            part in turn.text for part in short.text.split(f" {GAP}") for part in part.split(f"{GAP} ")
-        )
+        assert all(part.strip() in turn.text for part in short.text.split(GAP))
 
 
 LONGEST = Turn(FILLER * 30 + ANSWER + " " + FILLER * 30, "Mara", path="a.txt", line=3)

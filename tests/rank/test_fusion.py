@@ -1,7 +1,5 @@
 """Reciprocal rank fusion by hand; the learned fusion: features, the weighted sum, its place in a ranking."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Models of the hub: what can rank only by chance is refused, all else scores as by its own library."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
@@ -19,10 +17,8 @@ from smartsearch.rank.hub import folder as hub
 
 DENSE = {"type": "pylate.models.Dense.Dense", "path": "1_Dense"}
 POOLING = {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}
-LOGITS = {
-    "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore",
-    "path": "1_LogitScore",
-}
+LOGITS = {"type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"}
+LOGITS |= {"path": "1_LogitScore"}
 
 
 def described(path: Path, architecture: str, *modules: dict[str, str], out: int = 96) -> hub.HubFolder:
@@ -78,10 +74,9 @@ def test_a_prompt_that_would_be_left_out_and_a_strange_module_are_refused(tmp_pa
     with pytest.raises(ModelError, match="a prompt before each text"):
         hub.check("crossencoder", replace(model, library={"default_prompt_name": "query"}))
     normalise = {"type": "sentence_transformers.models.Normalize", "path": "1_Normalize"}
+    model = described(tmp_path / "y", "BertModel", normalise, DENSE | {"path": "2"}, out=1)
     with pytest.raises(ModelError, match="does not know: Normalize"):
-        hub.check(
-            "crossencoder", described(tmp_path / "y", "BertModel", normalise, DENSE | {"path": "2"}, out=1)
-        )
+        hub.check("crossencoder", model)
 
 
 def test_a_refused_model_of_the_vetted_kinds_is_refused_for_the_right_reason(tmp_path):
@@ -186,9 +181,8 @@ class TestWhatTheFilesDoNotShow:
         path = tiny.encoder(tmp_path / "x", "Bert")
         config = json.loads((path / "config.json").read_text())
         tiny.written(path, "config.json", config | {"architectures": ["BertForSequenceClassification"]})
-        with pytest.raises(
-            ModelError, match=r"lacks 2 of its weights \(classifier.bias\): its scores"
-        ) as caught:
+        said = r"lacks 2 of its weights \(classifier.bias\): its scores"
+        with pytest.raises(ModelError, match=said) as caught:
             HubCrossEncoder(path, 1, "acme/x")
         assert caught.value.message.startswith("acme/x ")
 

@@ -1,7 +1,5 @@
 """What moves up over the rankers' order, and that nothing does where it is switched off."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -170,9 +168,8 @@ def test_a_number_within_another_comes_after_itself():
 
 
 def test_what_an_error_of_typing_was_mended_to_counts_as_typed():
-    order, pinned = lifted(
-        ["rain", "the prius"], literal("prias"), mended=[Term("prius", "FUZZY", 2, source="prias")]
-    )
+    mended = [Term("prius", "FUZZY", 2, source="prias")]
+    order, pinned = lifted(["rain", "the prius"], literal("prias"), mended=mended)
     assert (order, pinned) == (["the prius", "rain"], {"the prius"})
 
 
@@ -250,9 +247,8 @@ def test_other_questions_keep_their_order(question):
 
 
 SAID_BY = tuple(Turn(str(n), "Ann Lee" if n in (3, 4) else "Ben") for n in range(5))
-FOUND = Ranking(
-    tuple(Candidate(n, (), 5.0 - n, 1) for n in range(5)), tuple(Scores(5.0 - n) for n in range(5)), {}
-)
+FIVE = tuple(Candidate(n, (), 5.0 - n, 1) for n in range(5))
+FOUND = Ranking(FIVE, tuple(Scores(5.0 - n) for n in range(5)), {})
 
 
 def preferred(names, share):

@@ -1,7 +1,5 @@
 """The dense search: by static vectors, or by ColBERT over every turn; and what is read ahead."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

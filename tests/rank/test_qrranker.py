@@ -1,7 +1,5 @@
 """QRRanker's scorer: what heads see, where texts stand, what is refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -11,7 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import PreTrainedTokenizerFast
 
-from smartsearch.errors import ModelError
+from smartsearch.errors import ModelError, SmartsearchError
 from smartsearch.rank import qrranker
 from smartsearch.rank.hub import attention, heads
 from smartsearch.rank.hub.heads import Heads
@@ -243,7 +241,6 @@ def test_more_than_the_model_reads_is_an_error_that_says_what_would_fit(ranker):
 
 
 def test_out_of_memory_is_told(ranker, monkeypatch):
-    from smartsearch.errors import SmartsearchError
 
     def fails(*_args, **_named):
         raise RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory")

@@ -1,7 +1,5 @@
 """Both scorers both ways: our ONNX folders with arithmetic done by hand, and tiny hub-format models."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import subprocess
@@ -69,9 +67,7 @@ class TestOnnxColbert:
 
     def test_a_text_seen_before_is_not_encoded_again(self, score, monkeypatch):
         first = score("mara dog", TEXTS)
-        monkeypatch.setattr(
-            score, "_encoded", lambda texts: [] if not texts else pytest.fail("encoded again")
-        )
+        monkeypatch.setattr(score, "_encoded", lambda texts: [] if not texts else pytest.fail("again"))
         assert score("mara dog", TEXTS).tolist() == first.tolist()
 
     def test_the_last_question_is_not_read_again_and_another_is(self, score, monkeypatch):
@@ -112,9 +108,8 @@ def test_the_shipped_tokenizers_are_read_once_and_give_the_ids_of_their_files(mo
     read, whole = [], onnx._whole
     monkeypatch.setattr(onnx, "_READ", {})
     monkeypatch.setattr(onnx, "_whole", lambda text: read.append(len(text)) or whole(text))
-    files = [
-        manifest.SHIPPED / name / "tokenizer.json" for name in ("crossencoder", "colbert", "crossencoder")
-    ]
+    names = ("crossencoder", "colbert", "crossencoder")
+    files = [manifest.SHIPPED / name / "tokenizer.json" for name in names]
     shared = [tokenizer_of(file) for file in files]
     assert len(read) == 1
     texts = [

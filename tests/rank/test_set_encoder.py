@@ -1,7 +1,5 @@
 """The set encoder: what it sees of a list, worked out by hand, and that it is a part of the fused score."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -71,13 +69,10 @@ def test_other_turns_of_the_list_move_a_turn():
 
 
 def test_the_list_is_a_part_of_the_fused_score():
-    ce, colbert = np.array([0.5, 0.9, 0.2]), np.array([3.0, 8.0, 6.0])
-    turns = TURNS[:3]
-    fusion = Fusion({"ce": 1.0}, lambda one, rows: np.arange(len(rows)) + len(one.told))
-    fused = fusion("q", turns, Corpus(turns).previous, {"ce": ce, "colbert": colbert}, np.array([0, 2]))
-    alone = Fusion({"ce": 1.0})(
-        "q", turns, Corpus(turns).previous, {"ce": ce, "colbert": colbert}, np.array([0, 2])
-    )
+    scores = {"ce": np.array([0.5, 0.9, 0.2]), "colbert": np.array([3.0, 8.0, 6.0])}
+    asked = ("q", TURNS[:3], Corpus(TURNS[:3]).previous, scores, np.array([0, 2]))
+    fused = Fusion({"ce": 1.0}, lambda one, rows: np.arange(len(rows)) + len(one.told))(*asked)
+    alone = Fusion({"ce": 1.0})(*asked)
     assert fused.added.tolist() == [2, 3]
     assert (fused.scores - fused.added).tolist() == pytest.approx(alone.scores.tolist())
     assert alone.added.tolist() == [0, 0]

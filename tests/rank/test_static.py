@@ -1,12 +1,11 @@
 """Static vectors: what scores a turn, how neighbours and rarity count, what a large haystack is spared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from smartsearch.models.loading import _shipped_tokenizer, _static
 from smartsearch.rank import static
 from smartsearch.rank.static import NOTHING, Static
 from smartsearch.retrieve.grep import Haystack
@@ -16,9 +15,8 @@ WORDS = {word: n for n, word in enumerate(["dog", "hound", "rain", "sun", "soup"
 
 
 def tokens(texts):
-    return [
-        [WORDS[word] for word in text.lower().replace(":", " ").split() if word in WORDS] for text in texts
-    ]
+    words = (text.lower().replace(":", " ").split() for text in texts)
+    return [[WORDS[word] for word in said if word in WORDS] for said in words]
 
 
 @pytest.fixture
@@ -124,8 +122,6 @@ def test_words_that_stand_for_others_are_told_whole(scorer: Static, question, sa
 
 
 def test_a_word_is_cut_as_in_its_text():
-    from smartsearch.models.loading import _shipped_tokenizer, _static
-
     texts = [
         *("Hey  there, Caf\u00e9s!", "50\u20ac a\u200bb \U0001f600x Cafe\u0301s", ""),
         "hey there xylographers'",
@@ -135,8 +131,6 @@ def test_a_word_is_cut_as_in_its_text():
 
 
 def test_the_shipped_vectors_know_what_a_word_means():
-    from smartsearch.models.loading import _static
-
     some = hay("The bus leaves at nine.", "She plays the accordion.", "Soup again.", sessions="abc")
     assert _static()("which instrument does she play", some, range(3)).argmax() == 1
     ((met, *_),) = _static().met("which instrument does she play", [some.corpus.turns[1].text])

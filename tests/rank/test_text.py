@@ -1,7 +1,5 @@
 """The text the scorers read: date as people say it, the turn first, then the end of the turn before."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -32,10 +30,8 @@ def test_dates_read_as_people_say_them(time, said):
 
 def test_a_short_turn_is_shown_with_several_before_and_a_long_one_with_one():
     burst = [Turn("or three", "Ben"), Turn("hm", "Ben"), Turn("Any pets?", "Ann"), Turn("hi", "Ann")]
-    assert (
-        scored_text(Turn("two", "Ben"), burst)
-        == "Ben: two | Ben: or three | Ben: hm | Ann: Any pets? | Ann: hi"
-    )
+    told = "Ben: two | Ben: or three | Ben: hm | Ann: Any pets? | Ann: hi"
+    assert scored_text(Turn("two", "Ben"), burst) == told
     long = Turn("two " * 60, "Ben")
     assert scored_text(long, [Turn("word " * 30 + "pets?", "Ann"), *burst]).count(" | ") == 1
     assert len(scored_text(Turn("two"), [Turn("word " * 30)] * 4)) < SHORT + 20

@@ -1,7 +1,5 @@
 """Late interaction over int8 vectors, held to the plain float64 definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Long turns are read in windows: cut at sentence ends, none too long, and the best one counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

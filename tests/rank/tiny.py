@@ -1,7 +1,5 @@
 """Tiny models made on the spot, in the hub's own folder formats and in ours."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -23,14 +21,8 @@ def bert(folder: Path) -> Path:
     (folder / "vocab.txt").write_text("\n".join(VOCABULARY))
     BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=512,
-    )
+    shape = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(vocab_size=len(VOCABULARY), max_position_embeddings=512, **shape)
     BertModel(config).save_pretrained(folder)
     return folder
 
@@ -39,9 +31,8 @@ def cross_encoder(folder: Path, outputs: int = 1) -> Path:
     """A sentence-transformers CrossEncoder folder."""
     from sentence_transformers import CrossEncoder
 
-    CrossEncoder(str(bert(folder.with_name(folder.name + "-base"))), num_labels=outputs).save_pretrained(
-        str(folder)
-    )
+    base = bert(folder.with_name(folder.name + "-base"))
+    CrossEncoder(str(base), num_labels=outputs).save_pretrained(str(folder))
     return folder
 
 
@@ -50,9 +41,8 @@ def colbert(folder: Path) -> Path:
     from pylate.models import ColBERT
 
     base = bert(folder.with_name(folder.name + "-base"))
-    ColBERT(str(base), embedding_size=8, query_length=8, document_length=32, device="cpu").save_pretrained(
-        str(folder)
-    )
+    made = ColBERT(str(base), embedding_size=8, query_length=8, document_length=32, device="cpu")
+    made.save_pretrained(str(folder))
     return folder
 
 
@@ -97,14 +87,8 @@ def onnx_folder(folder: Path, kind: str) -> Path:
         tensors = [numpy_helper.from_array(np.eye(size, dtype=np.float32), "table")]
         output = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["b", "t", size])
         config = {
-            "format": 1,
-            "kind": kind,
-            "precision": "int8",
-            "query_length": 8,
-            "document_length": 16,
-            "query_prefix_id": 5,
-            "document_prefix_id": 6,
-            "mask_token_id": 4,
+            **{"format": 1, "kind": kind, "precision": "int8", "query_length": 8, "document_length": 16},
+            **{"query_prefix_id": 5, "document_prefix_id": 6, "mask_token_id": 4},
             "attend_to_expansion_tokens": False,
             "skiplist_ids": [VOCABULARY.index(c) for c in ":?.!,"],
         }

@@ -1,7 +1,5 @@
 """Models that do what the question says: wait, or kill the worker or the actor that owns it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

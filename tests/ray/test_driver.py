@@ -1,7 +1,5 @@
 """`smartsearch batch --engine ray` as a process: killed and gone on with, stopped, what it leaves behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -52,16 +50,10 @@ def process(folder: Path, *options: str, mark: str) -> subprocess.Popen[str]:
     lines = [json.dumps({"id": f"q{n}", "question": f"Slow Mara {n}"}) for n in range(1, LINES + 1)]
     (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "tests.ray.fakes", "batch", "questions.jsonl", "chats", "--no-cache"]
-    return subprocess.Popen(
-        [*command, "--out", "out", "--engine", "ray", *options],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), MARK: mark},
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=heedful,
-    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT), MARK: mark}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    own = {"cwd": folder, "env": environment, "start_new_session": True, "preexec_fn": heedful}
+    return subprocess.Popen([*command, "--out", "out", "--engine", "ray", *options], **pipes, **own)
 
 
 def heedful() -> None:

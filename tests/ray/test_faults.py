@@ -1,7 +1,5 @@
 """The Ray engine on a real cluster of this machine: what is killed in it, and what comes out of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tiny training sources in the formats as published, written by hand."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Held-out chats with assistants as a benchmark's folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from recipe.assistants import merged, write
@@ -15,11 +13,8 @@ def test_exchanges_of_a_session_become_one_and_its_gold_follows(tmp_path: Path) 
     turns = tuple(Turn(text, who, "2024-05-01", session=s) for s, who, text in said)
     chat = Chat("realmem", "ann", turns, (Labelled("Where?", (2, 0, 9), "single"), Labelled("None?", ())))
     long = merged(chat, 2)
-    assert [turn.text for turn in long.turns[:3]] == [
-        "User a0\n\nUser a1",
-        "Assistant a0\n\nAssistant a1",
-        "User a2",
-    ]
+    texts = [turn.text for turn in long.turns[:3]]
+    assert texts == ["User a0\n\nUser a1", "Assistant a0\n\nAssistant a1", "User a2"]
     assert long.questions[0].gold == (0, 5)
     assert merged(chat, 1) == chat
     write(long, tmp_path)

@@ -1,7 +1,5 @@
 """Sources to files of groups: each source's question and right turn, the hold-out, and that a run repeats."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace
@@ -38,9 +36,7 @@ def _chats(sources: Path) -> dict[str, Chat]:
         ("nqg", "How high is test tower 3?", "The test tower number 3 is 3 metres high."),
     ],
 )
-def test_each_source_gives_its_question_and_right_turn(
-    sources: Path, source: str, question: str, right: str
-) -> None:
+def test_each_source_gives_its_question_and_right_turn(sources: Path, source, question, right) -> None:
     chat = _chats(sources)[source]
     asked = {
         text: chat.turns[one.gold[0]].text
@@ -52,9 +48,7 @@ def test_each_source_gives_its_question_and_right_turn(
         assert {turn.speaker for turn in chat.turns} == {"Lin Zhao", "Mei"}
 
 
-def test_build_holds_whole_chats_out_and_repeats_itself(
-    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_build_holds_whole_chats_out_and_repeats_itself(sources: Path, tmp_path: Path, monkeypatch) -> None:
     whole = (read_written(path) for path in sorted(FOLDER.glob("a[23]_*.txt")))
     some = [replace(chat, questions=chat.questions[:40]) for chat in whole]
     monkeypatch.setattr(data, "written_chats", lambda: some)
@@ -71,18 +65,15 @@ def test_build_holds_whole_chats_out_and_repeats_itself(
 
 
 def test_overlap_counts_shared_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_groups(
-        tmp_path / "groups.jsonl", [Group("a", "k", "c", "who", "Ann: one two three four", ["five six"])]
-    )
+    group = Group("a", "k", "c", "who", "Ann: one two three four", ["five six"])
+    write_groups(tmp_path / "groups.jsonl", [group])
     (tmp_path / "eval").mkdir()
     (tmp_path / "eval" / "e.json").write_text(json.dumps([{"t": "Zero one two three!"}]))
     assert main(["overlap", str(tmp_path), str(tmp_path / "eval"), "--size", "3"]) == 0
     assert json.loads(capsys.readouterr().out)["by_source"] == {"a": 1}
 
 
-def test_written_conversations_are_counted_and_go_to_the_benchmark(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_written_conversations_are_counted_and_go_to_the_benchmark(tmp_path: Path, capsys) -> None:
     source, out = file_of(tmp_path), tmp_path / "written.json"
     assert main(["written", str(source)]) == 0
     assert "3 turns of 6 words in 2 sessions; 2 questions, 3 right turns" in capsys.readouterr().out

@@ -1,7 +1,5 @@
 """How far the int8 file is from the float one."""
 
-from __future__ import annotations
-
 import pytest
 
 from recipe.export import parity

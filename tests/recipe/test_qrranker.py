@@ -1,7 +1,5 @@
 """Heads that rank: found, and trained on a lookup that a two-layer model can learn."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

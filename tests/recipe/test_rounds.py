@@ -1,7 +1,5 @@
 """The one-command recipe: each step finds its input, and a run that is broken off goes on where it was."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

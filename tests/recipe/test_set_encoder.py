@@ -1,7 +1,5 @@
 """Training of the set encoder: what it learns, and that search runs what was trained."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

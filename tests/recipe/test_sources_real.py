@@ -1,7 +1,5 @@
 """Real people's chats: whole persons held out, replies by links, questions by the places of messages."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace
@@ -43,6 +41,18 @@ def train(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def written(train: Path, monkeypatch: pytest.MonkeyPatch):
+    """Puts these in the place of the written questions."""
+
+    def put(*records: dict[str, object]) -> None:
+        path = train / "asked.jsonl"
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        monkeypatch.setattr(sources_real, "ASKED", path)
+
+    return put
+
+
 def test_one_person_s_conversations_are_one_chat_in_order_of_time(train: Path):
     (chat,) = chitchat(train / "chitchat", random.Random(1))
     assert (chat.id, chat.names) == ("Pbb-0", ("Pbb", "Pcc", "Paa"))
@@ -61,16 +71,9 @@ def test_a_linked_reply_answers_across_what_others_say(train: Path):
     assert chat.turns[0].time == "2004-12-25T03:21"
 
 
-def test_written_questions_name_messages_by_their_place(train: Path, monkeypatch: pytest.MonkeyPatch):
-    record = {
-        "person": "bb",
-        "sessions": ["early", "late"],
-        "turns": 5,
-        "questions": [{"question": "Pbb home?", "kind": "single", "gold": [2], "related": [0]}],
-    }
-    written = train / "asked.jsonl"
-    written.write_text(json.dumps(record) + "\n")
-    monkeypatch.setattr(sources_real, "ASKED", written)
+def test_written_questions_name_messages_by_their_place(train: Path, written):
+    question = {"question": "Pbb home?", "kind": "single", "gold": [2], "related": [0]}
+    written({"person": "bb", "sessions": ["early", "late"], "turns": 5, "questions": [question]})
     (chat,) = asked(train)
     (one,) = chat.questions
     assert (chat.turns[one.gold[0]].text, one.complete) == (SAID[3], True)
@@ -79,35 +82,20 @@ def test_written_questions_name_messages_by_their_place(train: Path, monkeypatch
     assert len(same) == 1  # a person's stretches are all on one side
 
 
-def test_questions_over_another_source_name_a_chat_and_its_first_turn(
-    train: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_questions_over_another_source_name_a_chat_and_its_first_turn(train: Path, written):
     place = {"source": "irc", "chat": "train-2004-12-25.train-c.ascii", "first": 1, "turns": 2}
     one = {"question": "how many coats?", "kind": "reply", "gold": [1], "related": []}
     gone = {**place, "source": "realmem", "chat": "nobody"}
-    written = train / "asked.jsonl"
-    written.write_text("".join(json.dumps({**at, "questions": [one]}) + "\n" for at in (place, gone)))
-    monkeypatch.setattr(sources_real, "ASKED", written)
+    written(*({**at, "questions": [one]} for at in (place, gone)))
     (chat,) = asked(train)
-    assert (chat.source, [turn.text for turn in chat.turns][1]) == (
-        "asked irc",
-        "sand it, then three thin coats",
-    )
+    assert (chat.source, chat.turns[1].text) == ("asked irc", "sand it, then three thin coats")
     assert not held_out(chat)
     assert held_out(replace(chat, id=chat.id.replace("train-2", "dev-2")))
 
 
-def test_of_the_written_questions_those_of_the_first_stretches_can_be_taken(
-    train: Path, monkeypatch: pytest.MonkeyPatch
-):
-    one = {"question": "Who?", "kind": "single", "gold": [0], "related": []}
-    records = [
-        {"person": person, "sessions": [name], "turns": 3, "questions": [one]}
-        for person, name in (("bb", "early"), ("aa", "late"))
-    ]
-    written = train / "asked.jsonl"
-    written.write_text("".join(json.dumps(record) + "\n" for record in records))
-    monkeypatch.setattr(sources_real, "ASKED", written)
+def test_of_the_written_questions_those_of_the_first_stretches_can_be_taken(train: Path, written):
+    one = {"turns": 3, "questions": [{"question": "Who?", "kind": "single", "gold": [0], "related": []}]}
+    written({"person": "bb", "sessions": ["early"], **one}, {"person": "aa", "sessions": ["late"], **one})
 
     def people(*stretches: int) -> list[str]:
         return [chat.id for chat in read_real(train, random.Random(1), *stretches) if chat.source == "asked"]
@@ -115,12 +103,8 @@ def test_of_the_written_questions_those_of_the_first_stretches_can_be_taken(
     assert people() == [*people(1), *(chat.id for chat in asked(train, 1))] == ["Pbb-asked", "Paa-asked"]
 
 
-def test_a_conversation_is_held_out_with_the_person_that_it_is_asked_of(
-    train: Path, monkeypatch: pytest.MonkeyPatch
-):
-    written = train / "asked.jsonl"
-    written.write_text(json.dumps({"person": "aa", "sessions": ["late"]}) + "\n")
-    monkeypatch.setattr(sources_real, "ASKED", written)
+def test_a_conversation_is_held_out_with_the_person_that_it_is_asked_of(train: Path, written):
+    written({"person": "aa", "sessions": ["late"]})
     chats = {chat.id: chat for chat in chitchat(train / "chitchat", random.Random(1))}
     sessions = {name: chat.turns[0].session for name, chat in chats.items()}
     assert sessions == {"Paa-0": "late", "Pbb-0": "early"}

@@ -1,7 +1,5 @@
 """Training of the static embeddings: what it learns, in pieces too, and that numpy computes the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +14,13 @@ from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.start import Clock, OnePiece
 from smartsearch.types import Turn
 
+torch, static = pytest.importorskip("torch"), pytest.importorskip("recipe.static")
 pytestmark = pytest.mark.torch
 WORDS = 40
 
 
 def talks(many: int, seed: int) -> list:
     """Talks of 12 turns of four pieces. Each of five pieces is asked for, and answered by piece + 5 alone."""
-    from recipe import static
-
     made, random = [], np.random.default_rng(seed)
     for _ in range(many):
         asked, gold = np.arange(5), random.permutation(12)[:5]
@@ -35,19 +32,11 @@ def talks(many: int, seed: int) -> list:
 
 
 def net_of(seed: int = 5):
-    import torch
-
-    from recipe import static
-
     torch.manual_seed(seed)
     return static.Static(torch.nn.functional.normalize(torch.randn(WORDS, 16), dim=1))
 
 
 def test_it_learns_what_answers_and_numpy_computes_the_same(tmp_path: Path) -> None:
-    import torch
-
-    from recipe import static
-
     net, unseen = net_of(), talks(20, 2)
     assert static.train(net, talks(20, 1), Clock(0, 100), 3, OnePiece())
     static.write(net, tmp_path / "static.npz")
@@ -64,8 +53,6 @@ def test_it_learns_what_answers_and_numpy_computes_the_same(tmp_path: Path) -> N
 
 
 def test_a_run_in_pieces_ends_with_the_weights_of_the_run_in_one(tmp_path: Path) -> None:
-    from recipe import static
-
     whole, some = net_of(), talks(5, 1)
     assert static.train(whole, some, Clock(0, 6), 3, OnePiece())
     ends = []
@@ -78,10 +65,6 @@ def test_a_run_in_pieces_ends_with_the_weights_of_the_run_in_one(tmp_path: Path)
 
 
 def test_what_only_touches_the_matter_is_no_wrong_turn() -> None:
-    import torch
-
-    from recipe import static
-
     (talk,) = talks(1, 4)
     ids, gold, _ = talk.questions[0]
     near = (gold[0] + 1) % 12
@@ -104,8 +87,6 @@ def test_a_turn_takes_no_share_from_another_session() -> None:
 
 
 def test_a_chat_is_read_as_pieces_and_starts_from_the_vectors_of_the_colbert() -> None:
-    from recipe import static
-
     colbert = OnnxModel(manifest.SHIPPED / "colbert", 1)
     turns = (Turn("Hi! Ann: hi!", "Ann", session="a"), Turn("", "", session="b"))
     asked = (Labelled("Who says hi?", (0,), related=frozenset((0, 1))), Labelled("Nothing?", ()))

@@ -1,7 +1,5 @@
 """Validation over whole held-out chats, and what is fitted on it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -31,9 +29,7 @@ def test_candidates_are_ordered_by_each_ranker_and_by_both() -> None:
     assert orders(asked()) == {"colbert": [5, 0, 2, 4], "crossencoder": [4, 0, 5, 2], "rrf": [4, 0, 5, 2]}
 
 
-def test_parts_are_together_the_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_are_together_the_whole(tmp_path: Path, monkeypatch, capsys) -> None:
     chats = [Chat("written", f"a3_{n}", asked().chat.turns) for n in range(5)]
     seen: list[str] = []
 

@@ -5,8 +5,6 @@ In a template § stands for a value: a letter for its alphabet, and its length. 
 
 # ruff: noqa: E501 - a template stands on one line
 
-from __future__ import annotations
-
 import random
 import re
 import string
@@ -219,16 +217,8 @@ Private-Lines: 2⏎§A64⏎§A64
 -----BEGIN OpenVPN Static key V1-----⏎§H32⏎§H32⏎-----END OpenVPN Static key V1-----
 """
 
-GROUPS = {
-    "vendors": VENDORS,
-    "names": NAMES,
-    "addresses": ADDRESSES,
-    "shell": SHELL,
-    "headers": HEADERS,
-    "spoken": SPOKEN,
-    "lines": LINES,
-    "pieces": PIECES,
-}
+GROUPS = {"vendors": VENDORS, "names": NAMES, "addresses": ADDRESSES, "shell": SHELL}
+GROUPS |= {"headers": HEADERS, "spoken": SPOKEN, "lines": LINES, "pieces": PIECES}
 
 
 def made(draw: random.Random, letter: str, length: str) -> str:

@@ -3,8 +3,6 @@
 That no pattern of it takes longer is for tests/test_patterns.py.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from smartsearch.text.redact import redacted_turns, repeats

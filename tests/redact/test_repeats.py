@@ -1,7 +1,5 @@
 """A secret that one turn gives away is masked wherever it is shown with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -58,14 +56,9 @@ def test_ordinary_words_stay(gives: str, again: str):
 
 def test_in_the_question_the_context_the_terms_and_the_warnings():
     hits = (Hit(1, Turn("does hunter2 work?"), Scores(1.0), (Term("hunter2", "NOUN", 2.0),)),)
-    answer = Result(
-        "what is hunter2 for?",
-        "embedded",
-        hits,
-        Budget("none", 0, 0, 0.0, 0.0, 0),
-        Trace(terms=hits[0].terms),
-        warnings=("no turn contains 'hunter2'",),
-    )
+    budget, trace = Budget("none", 0, 0, 0.0, 0.0, 0), Trace(terms=hits[0].terms)
+    said = ("no turn contains 'hunter2'",)
+    answer = Result("what is hunter2 for?", "embedded", hits, budget, trace, warnings=said)
     assert redacted_result(answer)[0] == answer
     shown = redacted_result(answer, [Nearby(0, (Turn("password: hunter2"),))])
     assert "hunter2" not in repr(shown)
@@ -156,9 +149,8 @@ def test_known_secrets_are_looked_for_in_work_that_grows_with_the_text():
         secrets = [Secret("password", "a" * k + "1", alone=True) for k in range(3, n)]
         rules = repeats(secrets)
         for rule, _ in rules._rules:
-            rule.find._known = {
-                s: [(k, Texts(t)) for k, t in lengths] for s, lengths in rule.find._known.items()
-            }
+            known = rule.find._known.items()
+            rule.find._known = {s: [(k, Texts(t)) for k, t in lengths] for s, lengths in known}
         rules.found(Page("a" * 20 * n))
         return count
 

@@ -1,7 +1,5 @@
 """Substring match, match weight and absorption against the naive way and by hand."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -90,9 +88,8 @@ def test_grep_finds_what_the_naive_way_finds(texts, needle):
 
 def test_the_heaviest_are_the_first_by_match_weight():
     rng = random.Random(3)
-    terms = [
-        Term(word, "NOUN", weight) for word, weight in (("a b", 2.0), ("a", 1.0), ("c", 1.0), ("d", 0.5))
-    ]
+    weights = {"a b": 2.0, "a": 1.0, "c": 1.0, "d": 0.5}
+    terms = [Term(word, "NOUN", weight) for word, weight in weights.items()]
     found = {
         index: {term.text: term for term in rng.sample(terms, rng.randint(0, 4))}
         for index in rng.sample(range(500), 200)

@@ -1,7 +1,5 @@
 """Hops on hand-made chats: one hop, two hops, feedback nouns, fuzzy words, the dense fallback."""
 
-from __future__ import annotations
-
 import pytest
 
 from smartsearch.config import Config
@@ -171,13 +169,8 @@ TYPED_WRONG = {
 
 
 def mended(parser, word, line, kind="NOUN"):
-    found = gather(
-        Query(word, (Term(word, kind, 2.0),)),
-        haystack(f"Mara: {line}"),
-        parser,
-        Config(prf=False, hops=1),
-        known=is_word,
-    )
+    query = Query(word, (Term(word, kind, 2.0),))
+    found = gather(query, haystack(f"Mara: {line}"), parser, Config(prf=False, hops=1), known=is_word)
     return [term.text for term in found.mended]
 
 

@@ -1,7 +1,5 @@
 """Transcripts searched unparsed, held to the same ones parsed."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter
@@ -49,14 +47,24 @@ def ask(*given):
     return find(*given).result
 
 
+def put(folder, rows):
+    (folder / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def unparsed(folder, rows):
+    """These rows as a haystack of lines."""
+    put(folder, rows)
+    (part,) = transcripts.read_large([str(folder)]).parts
+    return LargeHaystack([part])
+
+
 def chat(path, seed, turns=150):
     rng = random.Random(seed)
     rows = []
     for n in range(turns):
         said = " ".join(rng.choices(WORDS, k=rng.randint(1, 5)))
-        rows.append(
-            {"role": "user", "name": rng.choice(["Mara", "Ilya"]), "content": said, "session_id": n // 40}
-        )
+        who = rng.choice(["Mara", "Ilya"])
+        rows.append({"role": "user", "name": who, "content": said, "session_id": n // 40})
     path.write_text("\n".join(json.dumps(row, ensure_ascii=bool(seed % 2)) for row in rows))
 
 
@@ -143,11 +151,8 @@ def test_the_questions_own_words_come_first_there_too(large, parsed):
 
 
 def test_a_number_is_found_in_its_commonest_spellings(tmp_path):
-    path = tmp_path / "chat.jsonl"
     said = ["it was 44,000 a year", "or 44000", "not 4400"]
-    path.write_text("".join(json.dumps({"role": "user", "content": text}) + "\n" for text in said))
-    (part,) = transcripts.read_large([str(path)]).parts
-    hay = LargeHaystack([part])
+    hay = unparsed(tmp_path, [{"role": "user", "content": text} for text in said])
     assert list(hay.searching(10)([Term("44,000", "NUMBER", 2.0)])) == [0, 1]
 
 
@@ -209,8 +214,7 @@ def test_what_is_read_whole_is_so_under_every_filter(folder):
 def test_who_speaks_first_after_many_lines_is_known_as_a_speaker(tmp_path):
     """As when all is parsed: a speaker's name is no term of a hop."""
     rows = [{"role": "user", "name": "Ann", "content": f"said {n}"} for n in range(60)]
-    rows.append({"role": "user", "name": 'Zo\u00eb "Zed" Lee', "content": "the zither"})
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    put(tmp_path, [*rows, {"role": "user", "name": 'Zo\u00eb "Zed" Lee', "content": "the zither"}])
     parsed, large = both(Scope((str(tmp_path),)))
     assert parsed.speakers == large.speakers >= {"ann", "zoë", "lee"}
 
@@ -218,10 +222,7 @@ def test_who_speaks_first_after_many_lines_is_known_as_a_speaker(tmp_path):
 def test_a_term_that_no_line_holds_though_they_may_is_absent_and_finds_nothing(tmp_path):
     """`c` is on every line, `c++` on none; and with `and` a word that is there is not absent."""
     rows = [{"role": "user", "content": f"cat {n}"} for n in range(200)]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (part,) = transcripts.read_large([str(tmp_path)]).parts
-    large = LargeHaystack([part])
-    search = large.searching(20)
+    search = unparsed(tmp_path, rows).searching(20)
     found = search([Term("C++", "CODE", 2.0)])
     assert (found, search.unread(found), dict(search.counts)) == ({}, 0, {"c++": 0})
     scope = Scope((str(tmp_path),))
@@ -233,10 +234,7 @@ def test_a_term_that_no_line_holds_though_they_may_is_absent_and_finds_nothing(t
 def test_of_turns_that_weigh_the_same_the_first_come_first_whatever_else_lines_hold(tmp_path):
     """The last 39 have the word in a field that no turn shows: those lines may weigh more, and do not."""
     rows = [{"role": "user", "content": "the dog"} | ({"tag": "cat"} if n > 360 else {}) for n in range(400)]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (part,) = transcripts.read_large([str(tmp_path)]).parts
-    search = LargeHaystack([part]).searching(20)
-    found = search([Term("dog", "NOUN", 2.0), Term("cat", "NOUN", 2.0)])
+    found = unparsed(tmp_path, rows).searching(20)([Term("dog", "NOUN", 2.0), Term("cat", "NOUN", 2.0)])
     assert [c.index for c in by_match_weight(found)[:20]] == list(range(20))
 
 
@@ -249,8 +247,7 @@ def test_small_collections_and_other_formats_are_parsed(folder):
 def test_a_line_beside_a_hit_that_does_not_stand_alone_makes_all_be_read_whole(tmp_path):
     """A whole conversation in the line after: nobody reads it until the turns around are wanted."""
     alone = [{"role": "user", "content": f"said {n}"} for n in range(30)]
-    rows = [*alone, {"role": "user", "content": "the telescope"}, {"messages": alone[:2]}]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    put(tmp_path, [*alone, {"role": "user", "content": "the telescope"}, {"messages": alone[:2]}])
     library, where, config = Library(unparsed_above=0), Scope((str(tmp_path),)), Config(rank=(), limit=1)
     found = find("telescope", where, config, system, library, 1, 1)
     assert [hit.turn.text for hit in found.result.hits] == ["the telescope"]
@@ -328,17 +325,13 @@ def test_an_answer_with_filters_a_date_and_a_preferred_speaker_is_the_same(talks
 def test_what_nothing_passes_is_said_alike_whether_lines_are_parsed_or_not(tmp_path):
     """Bob has no turn in s1: it is he who is unknown there, not the session."""
     said = [("s1", "Maya"), ("s1", "Jonas"), ("s2", "Bob"), ("s2", "Maya")]
-    rows = [{"role": "user", "name": who, "session_id": when, "content": "the dog"} for when, who in said]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    turn = {"role": "user", "content": "the dog"}
+    put(tmp_path, [{**turn, "name": who, "session_id": when} for when, who in said])
+    scope = Scope((str(tmp_path),), Filters(session=("s1",), only_speaker=("Bob",)))
     for above in (1 << 40, 0):
-        with pytest.raises(InputError) as caught:
-            Library(unparsed_above=above).haystack(
-                Scope((str(tmp_path),), Filters(session=("s1",), only_speaker=("Bob",)))
-            )
-        assert (caught.value.message, caught.value.hint) == (
-            "no speaker 'Bob'",
-            "the closest are Maya, Jonas",
-        )
+        with pytest.raises(InputError, match="no speaker 'Bob'") as caught:
+            Library(unparsed_above=above).haystack(scope)
+        assert caught.value.hint == "the closest are Maya, Jonas"
     parsed, large = both(Scope((str(tmp_path),), Filters(only_speaker=("Bob",), role=("tool",))))
     assert large.warnings == parsed.warnings == ("none of 4 turns passes the filters",)
 
@@ -356,13 +349,10 @@ def test_an_unknown_speaker_of_lines_is_an_error_with_the_nearest(talks):
 
 def test_a_date_lifts_a_line_that_words_alone_would_leave_unread(tmp_path):
     """A thousand equal lines, twenty read: the only one of the day comes first."""
-    rows = [
-        {"role": "user", "content": "the dog", "time": f"2022-01-01T{n % 24:02}:00:00"} for n in range(200)
-    ]
-    rows[150]["time"] = "2023-05-08T10:00:00"
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (part,) = transcripts.read_large([str(tmp_path)]).parts
-    search = LargeHaystack([part]).searching(20)
+    times = [f"2022-01-01T{n % 24:02}:00:00" for n in range(200)]
+    times[150] = "2023-05-08T10:00:00"
+    rows = [{"role": "user", "content": "the dog", "time": time} for time in times]
+    search = unparsed(tmp_path, rows).searching(20)
     search([Term("dog", "NOUN", 2.0)])
     found = search.beside(dates("on 8 May 2023", Config()))
     assert by_match_weight(found)[0].index == 150
@@ -375,17 +365,13 @@ def test_turns_left_out_by_a_filter_are_still_the_context_of_others(talks):
     found = find("rain", scope, Config(rank=()), system, Library(), 1, 1)
     assert [hit.turn.text for hit in found.result.hits] == ["no rain"]
     assert [turn.text for turn in found.around[0].before] == ["the dog of York"]
-    rows = [{"role": "user", "name": name, "content": f"the dog {n}"} for n, name in enumerate("AABAB")]
-    (talks / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    put(talks, [{"role": "user", "name": a, "content": f"the dog {n}"} for n, a in enumerate("AABAB")])
     for above in (0, 1 << 40):
         scope = Scope((str(talks / "a.jsonl"),), filters=Filters(only_speaker=("b",)))
         found = find("dog", scope, Config(rank=()), system, Library(unparsed_above=above), 1, 1)
         assert [hit.turn.text for hit in found.result.hits] == ["the dog 2", "the dog 4"]
-        assert [[turn.text for turn in near.before] for near in found.around] == [
-            ["the dog 1"],
-            ["the dog 3"],
-        ]
-        assert [[turn.text for turn in near.after] for near in found.around] == [["the dog 3"], []]
+        around = [[[turn.text for turn in side] for side in (n.before, n.after)] for n in found.around]
+        assert around == [[["the dog 1"], ["the dog 3"]], [["the dog 3"], []]]
 
 
 @pytest.mark.parametrize("preset", ["paper", "index-free"])
@@ -393,9 +379,8 @@ def test_as_the_paper_every_turn_that_matches_is_ranked_unparsed_too(large, pars
     """No share of the likeliest: with 20 as ColBERT's share, the same list comes out as of parsed turns."""
     config = build({"profile": "embedded", "truncate": "none"}, preset=preset, env={})
     config = replace(config, likely_turns=20, colbert_turns=20)
-    one, other = (
-        search("Did Ilya see a dog in New York?", hay, config, fake_tools(config)) for hay in (large, parsed)
-    )
+    question, tools = "Did Ilya see a dog in New York?", fake_tools(config)
+    one, other = (search(question, hay, config, tools) for hay in (large, parsed))
     assert [hit.index for hit in one.hits] == [hit.index for hit in other.hits]
     assert one.trace.candidates == other.trace.candidates == len(one.hits) > 300
     assert one.trace.degraded == ()
@@ -403,10 +388,9 @@ def test_as_the_paper_every_turn_that_matches_is_ranked_unparsed_too(large, pars
 
 def test_what_follows_a_turn_stands_behind_lines_without_one(tmp_path):
     """As in the parsed corpus, which has no such lines."""
-    said = [
-        {"role": "user", "name": name, "content": text} for name, text in (("A", "where?"), ("B", "here"))
-    ]
-    (tmp_path / "a.jsonl").write_text(f"{json.dumps(said[0])}\n{{broken\n\n{json.dumps(said[1])}\n")
+    talk = (("A", "where?"), ("B", "here"))
+    asks, says = (json.dumps({"role": "user", "name": who, "content": text}) for who, text in talk)
+    (tmp_path / "a.jsonl").write_text(f"{asks}\n{{broken\n\n{says}\n")
     _, large = both(Scope((str(tmp_path),)))
     corpus = large.corpus
     asked, answered = (n for n, turn in enumerate(corpus.turns) if turn.text)

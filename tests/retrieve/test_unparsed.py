@@ -3,8 +3,6 @@
 10 of them as a rule, 1,000 in `make test-all`.
 """
 
-from __future__ import annotations
-
 import json
 import random
 

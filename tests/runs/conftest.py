@@ -1,7 +1,5 @@
 """What tests of storage and of staging share."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 

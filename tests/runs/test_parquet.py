@@ -1,7 +1,5 @@
 """The records of a run as Parquet: the columns, and nothing lost."""
 
-from __future__ import annotations
-
 import io
 
 import orjson
@@ -26,13 +24,9 @@ def answer(identity: str | int, *hits: Hit) -> bytes:
     return line(Answered(identity, 1, result=Result("where is the key?", "en-shipped", hits, budget, trace)))
 
 
-KEY = Hit(
-    1,
-    Turn(
-        "Under the “blue” pot.", "Mara", "2024-05-01", path="chats/a.txt", line=7, conversation="c", turn="t7"
-    ),
-    Scores(2.5, ce=0.75, rrf=0.016),
-)
+PLACE = {"path": "chats/a.txt", "line": 7, "conversation": "c", "turn": "t7"}
+POT = Turn("Under the “blue” pot.", "Mara", "2024-05-01", **PLACE)
+KEY = Hit(1, POT, Scores(2.5, ce=0.75, rrf=0.016))
 LOST = line(Answered(None, 4, error=InputError("no question", hint="add one")))
 
 
@@ -65,12 +59,8 @@ def test_an_answer_is_a_row_and_its_line_as_it_was():
 
 def test_a_failure_is_a_row_without_hits_and_an_answer_has_a_list_of_them():
     failed, found = table(LOST, answer(17))
-    assert failed["error"] == {
-        "kind": "input",
-        "message": "no question",
-        "hint": "add one",
-        "retryable": False,
-    }
+    told = {"kind": "input", "message": "no question", "hint": "add one", "retryable": False}
+    assert failed["error"] == told
     assert (failed["id"], failed["line"], failed["hits"], failed["query"]) == (None, 4, None, None)
     assert (found["id"], orjson.loads(found["record"])["id"], found["hits"]) == ("17", 17, [])
 

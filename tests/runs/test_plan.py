@@ -1,7 +1,5 @@
 """Lines to tasks to shards: grouped by where they search, each line once, the same every time."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path
@@ -47,9 +45,8 @@ def test_a_filter_makes_a_place_of_its_own_and_a_day_does_not(tmp_path: Path):
 
 def test_large_groups_are_cut_and_small_ones_share_a_task_whole(tmp_path: Path):
     sizes = {"a": 20, "b": 20, "c": 70, "d": 5, "e": 5, "f": 1928}
-    lines = [
-        question(n, paths=[p]) for n, p in enumerate(p for p, size in sizes.items() for _ in range(size))
-    ]
+    places = [place for place, size in sizes.items() for _ in range(size)]
+    lines = [question(n, paths=[place]) for n, place in enumerate(places)]
     made = tasks(written(tmp_path, lines))
     assert [len(task) for task in made[:6]] == [20, 20, 32, 32, 16, 32]
     assert sum(map(len, made)) == len(lines)
@@ -67,12 +64,8 @@ def test_lines_that_cannot_be_asked_are_told_by_line(tmp_path: Path):
     ]
     made = plan.read(written(tmp_path, lines))
     assert list(made.lines) == [1, 2, 4, 5, 6, 7]
-    assert {line: identity for line, (identity, _) in made.refused.items()} == {
-        2: None,
-        4: 1,
-        5: "x",
-        7: None,
-    }
+    refused = {line: identity for line, (identity, _) in made.refused.items()}
+    assert refused == {2: None, 4: 1, 5: "x", 7: None}
     assert made.refused[4][1].message == "the id 1 stands on line 1 already"
 
 

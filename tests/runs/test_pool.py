@@ -1,7 +1,5 @@
 """How many workers a machine or a container has room for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

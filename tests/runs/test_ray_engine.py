@@ -1,7 +1,5 @@
 """What of the Ray engine needs no Ray: addresses, errors in the user's words, tasks put together again."""
 
-from __future__ import annotations
-
 import json
 import signal
 import socket
@@ -58,11 +56,8 @@ def test_a_head_that_answers_no_more_is_named(monkeypatch: pytest.MonkeyPatch):
 def test_an_address_is_a_ray_of_ones_own_or_a_host_that_listens(monkeypatch: pytest.MonkeyPatch):
     for address in ("", "local"):
         own = ray_engine._where(address, 6)
-        assert (own["address"], own["num_cpus"], ray_engine._where(address, 0)["num_cpus"]) == (
-            "local",
-            6,
-            None,
-        )
+        told = (own["address"], own["num_cpus"], ray_engine._where(address, 0)["num_cpus"])
+        assert told == ("local", 6, None)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         address = f"127.0.0.1:{port}"

@@ -1,7 +1,5 @@
 """A run folder and transcripts in S3, over the network of this machine: `make test-all`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

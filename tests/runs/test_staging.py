@@ -1,7 +1,5 @@
 """Remote transcripts on this disk: the reader's files, the user's names."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 
@@ -132,12 +130,8 @@ def test_names_that_leave_the_folder_are_refused_and_reported(staging, monkeypat
     assert len([path for path in temporary_folder.rglob("*") if path.is_file()]) == 2
     told = staging.restored(Result("q", "en", (), Budget("", 0, 0, 0, 0, 0), Trace())).skipped
     assert {skipped.kind for skipped in told} == {"unsafe_name"}
-    assert (
-        Skipped(
-            "s3://bucket/chats/../../evil.txt", "unsafe_name", "not fetched: its name leads out of the folder"
-        )
-        in told
-    )
+    name, why = "s3://bucket/chats/../../evil.txt", "not fetched: its name leads out of the folder"
+    assert Skipped(name, "unsafe_name", why) in told
     assert len(told) == 7
 
 

@@ -1,7 +1,5 @@
 """Where a run's files lie: whole or not at all, by whatever name the place has."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

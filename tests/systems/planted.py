@@ -1,7 +1,5 @@
 """What tests of several systems share: models that know words only, and chats whose topics are planted."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import replace
@@ -30,9 +28,8 @@ class WordVectors:
         return shared(question, texts)
 
     def vectors(self, texts):
-        return [
-            unquantised(sum(map(vector, words(text.lower())), np.zeros(DIMENSIONS))[None]) for text in texts
-        ]
+        sums = (sum(map(vector, words(text.lower())), np.zeros(DIMENSIONS)) for text in texts)
+        return [unquantised(total[None]) for total in sums]
 
 
 def vector(word):

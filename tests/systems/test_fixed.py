@@ -1,7 +1,5 @@
 """Words as they stand: which turns, in which order, and without any model."""
 
-from __future__ import annotations
-
 import pytest
 
 from smartsearch import systems

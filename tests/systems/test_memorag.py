@@ -1,7 +1,5 @@
 """MemoRAG behind the seam: clues of a memory find turns, and none is shown as one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -127,9 +125,8 @@ def test_a_clue_is_read_as_a_question_is_and_names_weigh_most():
 
 
 def test_a_verb_of_a_clue_weighs_little(parser):
-    weights = {
-        term.text: term.weight for term in clue_terms("Mara plays organ in Lisbon", (), parser, Config())
-    }
+    terms = clue_terms("Mara plays organ in Lisbon", (), parser, Config())
+    weights = {term.text: term.weight for term in terms}
     assert weights == {"Mara": 2.0, "plays": 0.5, "organ": 2.0, "Lisbon": 2.0}
 
 

@@ -1,7 +1,5 @@
 """MemoRAG with a language model: notes made once, clues of it, and what becomes of bad replies."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 
@@ -27,11 +25,8 @@ CLUES = {"kind": "queries", "items": ["When did the flatmate adopt?"], "draft": 
 def server(running, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", running.url)
-    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
     monkeypatch.setattr(loading, "load_tools", planted.tools)
-    running.reply = replies
-    return running.reset()
+    return running.named(monkeypatch, replies)
 
 
 def replies(body):
@@ -64,10 +59,8 @@ def test_a_clue_finds_a_turn_that_shares_no_word_with_the_question(run, server):
     assert found["system"] == "memorag"
     assert (found["trace"]["memory"], found["trace"]["fidelity"]) == ("gist", "approximate")
     assert (found["trace"]["kind"], found["trace"]["drafted"]) == ("queries", 2)
-    assert {term["source"] for term in found["terms"] if term["kind"] == "CLUE"} <= {
-        CLUES["draft"],
-        *CLUES["items"],
-    }
+    clues = {term["source"] for term in found["terms"] if term["kind"] == "CLUE"}
+    assert clues <= {CLUES["draft"], *CLUES["items"]}
     assert not any("is three" in hit["text"] for hit in found["hits"])
 
 
@@ -104,9 +97,8 @@ def test_notes_of_notes_until_they_fit_and_only_new_pieces_are_noted_again(serve
     assert notes_asked(server) == first
     more = load([*turns, *planted.session(120)])[2]
     assert 0 < more.new < first / 3
-    planned, question = load(planted.chat(*range(120)))[0].plan(
-        Haystack(Corpus(tuple(planted.chat(*range(120))))), None, Config()
-    )
+    again = Haystack(Corpus(tuple(planted.chat(*range(120)))))
+    planned, question = load(planted.chat(*range(120)))[0].plan(again, None, Config())
     assert abs(planned.calls - first) <= first / 3
     assert (question.calls, question.prompt_tokens > memory.statistics["tokens"] / 2) == (1, True)
 

@@ -1,7 +1,5 @@
 """QRMeM by rule, whole: over made-up chats, behind the door and through the commands."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -116,16 +114,14 @@ def test_nothing_to_ask_with_and_nothing_said_are_no_errors(way):
 
 def related(parser, question: str = "Who repairs the flute?", **settings):
     """The graph of a question about two turns, made with the parser of the tests."""
-    haystack = conversations(
-        "Mara plays the flute in Lisbon.", "Ilya has a dog. Petra has a dog.", speaker="Ben"
-    )
+    said = ("Mara plays the flute in Lisbon.", "Ilya has a dog. Petra has a dog.")
+    haystack = conversations(*said, speaker="Ben")
     config = Config(**settings)
     memory = segmented(haystack.corpus.turns, len)
     tools = replace(fake_tools(config), parser=parser)
     scope = rules.scope([0, 1], haystack, memory, 0)
-    return rules.related(
-        Asked(parser.parse(question, config), haystack, memory, scope, config, tools, config.qrmem)
-    )
+    asked = Asked(parser.parse(question, config), haystack, memory, scope, config, tools, config.qrmem)
+    return rules.related(asked)
 
 
 def test_the_graph_is_the_questions_own_and_each_part_adds_to_it(parser):
@@ -173,9 +169,8 @@ def test_bench_asks_it_as_a_rival_in_each_of_its_ways(tmp_path):
     haystack, config = conversations(*BRIDGE), Config(qrmem_scope=0, pool=0)
     loaded = rivals.load(["qrmem", "qrmem:no-navigation"])
     assert [rival.name for rival in loaded] == ["qrmem-rule", "qrmem-rule:no-navigation"]
-    walked, stood = (
-        rivals.Running(rival.open(config, fake_tools(config)), haystack, config, tmp_path) for rival in loaded
-    )
+    opened = [rival.open(config, fake_tools(config)) for rival in loaded]
+    walked, stood = (rivals.Running(one, haystack, config, tmp_path) for one in opened)
     assert walked.fingerprint != stood.fingerprint
     scores = walked(BenchQuestion("q", QUESTION))
     assert scores.shape == (len(BRIDGE),)

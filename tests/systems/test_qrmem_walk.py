@@ -1,7 +1,5 @@
 """QRMeM's structures and walks on graphs made by hand, with a scripted judge and scripted similarities."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 
@@ -77,15 +75,8 @@ def test_a_cloze_asks_for_the_first_name():
 
 def test_what_a_sentence_mentions_depends_on_the_question_and_its_update():
     said = Sentence("Mara: ", "two flutes", 0, ("Mara",), ("flutes", "tiles"))
-    query = Query(
-        "",
-        (
-            Term("flute", "NOUN", 2.0),
-            Term("Mar", "NOUN", 2.0),
-            Term("play", "VERB", 1.0),
-            Term("dog", "NOUN", 2.0),
-        ),
-    )
+    nouns = [Term(word, "NOUN", 2.0) for word in ("flute", "Mar", "dog")]
+    query = Query("", (*nouns, Term("play", "VERB", 1.0)))
     assert mentions(said, query) == ("flute", "Mara")
     assert mentions(said, query, asked=False) == ("Mara",)
     assert mentions(said, query, updated=True) == ("flute", "Mara", "flutes", "tiles")

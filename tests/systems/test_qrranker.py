@@ -1,7 +1,5 @@
 """QRRanker through the commands, with a tiny random model: what it orders, tells and refuses."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -11,11 +9,16 @@ from dataclasses import replace
 
 import pytest
 
+from smartsearch.bench import rivals
+from smartsearch.config import Config
+from smartsearch.models import loading
 from smartsearch.rank import qrranker as scorer
 from smartsearch.rank.hub import heads
 from smartsearch.rank.hub.heads import Heads
 from smartsearch.systems.qrranker import causal
+from tests.cli.fakes import fake_tools
 from tests.rank import causal_models
+from tests.systems import planted
 
 TALK = (
     "Ann: Where did you leave the canoe?",
@@ -61,46 +64,34 @@ def test_the_first_turns_come_in_the_order_of_the_heads_and_the_others_behind(as
     assert found["hits"][0]["scores"]["ce"] is not None
 
 
-def test_it_says_that_its_heads_were_not_trained(ask, model, tmp_path):
+@pytest.fixture
+def trained(model, tmp_path):
+    """The same model, whose heads were trained."""
+    folder = shutil.copytree(model, tmp_path / "trained")
+    known = heads.read(folder / heads.FILE)
+    (folder / heads.FILE).write_bytes(heads.written(replace(known, trained=True)))
+    return folder
+
+
+def test_it_says_that_its_heads_were_not_trained(ask, trained):
     assert "not trained" in ask("--explain").out + ask("--explain").err
-    other = shutil.copytree(model, tmp_path / "trained")
-    known = heads.read(other / heads.FILE)
-    (other / heads.FILE).write_bytes(heads.written(replace(known, trained=True)))
-    assert ask("--json", model=other).record["system"] == "qrranker"
+    assert ask("--json", model=trained).record["system"] == "qrranker"
 
 
-def test_a_table_says_which_heads_were_not_trained(model, tmp_path):
-    from smartsearch.bench import rivals
-    from smartsearch.config import Config
-
-    trained = shutil.copytree(model, tmp_path / "trained")
-    (trained / heads.FILE).write_bytes(heads.written(replace(heads.read(trained / heads.FILE), trained=True)))
-    named = [
-        rivals.load(["qrranker"], config=Config(qr_model=str(one)))[0].name
-        for one in (model, trained, "acme/unknown")
-    ]
+def test_a_table_says_which_heads_were_not_trained(model, trained):
+    configs = [Config(qr_model=str(one)) for one in (model, trained, "acme/unknown")]
+    named = [rivals.load(["qrranker"], config=config)[0].name for config in configs]
     assert named == ["qrranker-untrained", "qrranker", "qrranker-untrained"]
 
 
 def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatch):
-    from smartsearch.models import loading
-    from tests.cli.fakes import fake_tools
-
     def tools(config, *, cache=True):
         known = fake_tools(config)
         return replace(known, scorers={**known.scorers, "qr": causal.scorer(config)})
 
     monkeypatch.setattr(loading, "load_tools", tools)
-    named = (
-        "--set",
-        f"qr_model={model}",
-        "--rank",
-        "ce,colbert,qr",
-        "--set",
-        "qr_candidates=2",
-        "--threads",
-        "1",
-    )
+    named = ("--set", f"qr_model={model}", "--rank", "ce,colbert,qr")
+    named += ("--set", "qr_candidates=2", "--threads", "1")
     monkeypatch.setattr(scorer, "SLOW", 0.0)
     ran = run("query", ASKED, str(talk), *named, "--json")
     assert "minutes a question on this CPU, 2 turns through 2 of 3 layers" in ran.err
@@ -182,9 +173,8 @@ def questions(tmp_path):
     for number in (1, 2):
         (folder / f"{number}.txt").write_text("\n".join(TALK), encoding="utf-8")
         gold = [f"{number}.txt:2"]
-        lines += [
-            json.dumps({"id": f"q{number}", "question": ASKED, "gold": gold, "paths": [f"{number}.txt"]})
-        ]
+        asked = {"id": f"q{number}", "question": ASKED, "gold": gold, "paths": [f"{number}.txt"]}
+        lines.append(json.dumps(asked))
     (folder / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return folder
 
@@ -197,9 +187,8 @@ def test_heads_are_found_and_then_rank(run, ask, model, questions, tmp_path):
     found = run("qrranker", "detect", str(questions), *options, "--heads", "3", "-o", str(file))
     assert found.code == 0, found.err
     assert {row["order"] for row in found.record["recall"]} == {"smartsearch", "heads"}
-    assert all(
-        0 <= row["R@3"] <= row["R@10"] <= 1 and row["questions"] == 1 for row in found.record["recall"]
-    )
+    rows = found.record["recall"]
+    assert all(0 <= row["R@3"] <= row["R@10"] <= 1 and row["questions"] == 1 for row in rows)
     known = heads.read(file)
     assert (len(known.heads), known.trained, known.layers, known.width) == (3, False, 3, 4)
     assert known.data.startswith("data ")
@@ -207,9 +196,7 @@ def test_heads_are_found_and_then_rank(run, ask, model, questions, tmp_path):
 
 
 def test_what_cannot_be_written_is_told_before_any_work(run, model, questions, monkeypatch):
-    from smartsearch.training import listwise
-
-    monkeypatch.setattr(listwise, "samples", None)
+    monkeypatch.setattr("smartsearch.training.listwise.samples", None)
     chat = questions / "1.txt"
     before = chat.read_bytes()
     (notes := questions.parent / "notes").write_text("mine")
@@ -231,9 +218,6 @@ def test_an_id_is_pulled_and_nothing_else(run):
 
 
 def test_with_a_memory_the_model_reads_what_the_episodes_are_about(ask, monkeypatch):
-    from smartsearch.models import loading
-    from tests.systems import planted
-
     monkeypatch.setattr(loading, "load_tools", planted.tools)
     read = []
     before = scorer.context

@@ -1,10 +1,9 @@
 """The seam: every system answers behind the same door, and each command takes it by name."""
 
-from __future__ import annotations
-
-import json
 import socket
+import sys
 from dataclasses import replace
+from types import ModuleType
 
 import pytest
 
@@ -66,9 +65,8 @@ def test_a_plain_search_finds_turns_and_cuts_them_as_the_settings_say(talk, name
 
 @pytest.mark.parametrize("name", ["smartsearch", *PLAIN])
 def test_a_best_turn_longer_than_the_budget_is_told_whatever_the_system(talk, name):
-    (talk / "talk.txt").write_text(
-        "Ann: canoe and paddles" + " canoe and paddles" * 9 + "\nBen: no canoe here\n"
-    )
+    said = "Ann: canoe and paddles" + " canoe and paddles" * 9 + "\nBen: no canoe here\n"
+    (talk / "talk.txt").write_text(said)
     result = answered(talk, "canoe paddles", system=name, budget=8)
     assert [(hit.rank, hit.turn.words) for hit in result.hits] == [(1, 8)]
     assert any("a turn was cut" in warning for warning in result.warnings)
@@ -108,14 +106,6 @@ def test_no_socket_is_opened_without_llm_though_a_model_is_set_up(talk, monkeypa
     assert (bool(result.hits), result.system) == (True, f"{system}-rule")
 
 
-def test_a_batch_asks_the_system_too(run, talk, tmp_path):
-    questions = tmp_path / "q.jsonl"
-    questions.write_text(json.dumps({"id": "q", "question": "the shed"}), encoding="utf-8")
-    record = json.loads(run("batch", str(questions), str(talk), "--system", "grep").out)
-    assert record["system"] == "grep"
-    assert record["hits"][0]["text"] == "In the shed behind the bakery."
-
-
 def test_a_project_file_cannot_choose_the_system(run, talk, monkeypatch):
     (talk / ".smartsearch.toml").write_text('system = "grep"\n', encoding="utf-8")
     monkeypatch.chdir(talk)
@@ -145,9 +135,6 @@ class Stranger:
 
 def test_a_stranger_is_a_module_and_a_line(talk, monkeypatch):
     """Its memory is made once while the transcripts are held, and its own part of the trace is told."""
-    import sys
-    from types import ModuleType
-
     stranger = Stranger()
     module = ModuleType("stranger")
     module.CARDS = {"stranger": stranger.card}

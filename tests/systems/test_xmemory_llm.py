@@ -1,7 +1,5 @@
 """xMemory with a language model: a server on this machine that answers by rule from what it is asked."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -86,10 +84,7 @@ def draft(body):
 
 @pytest.fixture
 def server(running, monkeypatch):
-    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", running.url)
-    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
-    running.reply = obliging
-    return running.reset()
+    return running.named(monkeypatch, obliging)
 
 
 def answering(server, **instead):
@@ -205,9 +200,8 @@ def test_what_the_model_cannot_do_is_done_by_rule_and_marked(server, role, bad, 
     assert fell == {f"{kind}_by_rule": 4 if kind == "semantics" else 1}
     assert [f"{kind}_by_rule" in result.trace.own, result.system] == [True, "xmemory"]
     assert any("the rule made them" in warning for warning in result.warnings)
-    assert {turn for place in memory.semantics.values() for turn in place.turns} == {
-        n for n, turn in enumerate(turns) if turn.text.startswith("I ")
-    }
+    statements = {n for n, turn in enumerate(turns) if turn.text.startswith("I ")}
+    assert {turn for place in memory.semantics.values() for turn in place.turns} == statements
     rows = {row["id"]: row["source"] for row in memory.outline() if row["level"] == "semantic"}
     assert sorted(set(rows.values())) == (["llm", "rule"] if kind == "semantics" else ["llm"])
     assert [episode.source for episode in memory.episodes].count("rule") == (kind == "episodes")
@@ -236,9 +230,8 @@ def test_the_thirteenth_fact_splits_a_theme(server):
 
     def alike(count):
         def reply(body):
-            return {
-                "facts": [{"text": f"Ann grows tomatoes {'too ' * n}", "messages": [1]} for n in range(count)]
-            }
+            told = [f"Ann grows tomatoes {'too ' * n}" for n in range(count)]
+            return {"facts": [{"text": text, "messages": [1]} for text in told]}
 
         return reply
 
@@ -356,9 +349,8 @@ def test_a_message_that_is_added_to_a_session_changes_its_last_episode_alone(ser
     turns = [*session(0), *session(4), *session(8)]
     one = [Turn(turn.text, turn.speaker, turn.time, session="s", path="chat.json") for turn in turns]
     made(one, tmp_path)
-    _, _, more = made(
-        [*one, Turn("I sold it.", "Ann", "2024-02-01T10:00:00", session="s", path="chat.json")], tmp_path
-    )
+    sold = Turn("I sold it.", "Ann", "2024-02-01T10:00:00", session="s", path="chat.json")
+    _, _, more = made([*one, sold], tmp_path)
     assert (more.new, more.gone, len(more.runs)) == (1, 1, 3)
 
 
@@ -457,20 +449,11 @@ def test_another_model_and_the_rule_have_their_own_memory(server, monkeypatch):
 
 
 def test_secrets_are_masked_before_they_are_sent_and_in_what_is_kept(server):
-    turns = [
-        *session(0),
-        Turn(
-            "I use the password: hunter2Xy9 here",
-            "Ann",
-            "2024-01-01T10:09:00",
-            session="s0",
-            path="chat.json",
-        ),
-    ]
+    secret = "I use the password: hunter2Xy9 here"
+    turns = [*session(0), Turn(secret, "Ann", "2024-01-01T10:09:00", session="s0", path="chat.json")]
     system, haystack, memory = made(turns, redact=True)
-    systems.answer(
-        system, "password: hunter2Xy9", haystack, memory, Config(system="xmemory", llm=True, redact=True)
-    )
+    config = Config(system="xmemory", llm=True, redact=True)
+    systems.answer(system, "password: hunter2Xy9", haystack, memory, config)
     assert asked(server)
     assert not [body for body in server.requests if "hunter2Xy9" in said(body)]
     assert any("[redacted: password]" in place.fact.text for place in memory.semantics.values())

@@ -1,7 +1,5 @@
 """Episodes and semantics by rule: where an episode ends, what it is known by, what it states."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,11 +1,9 @@
 """Stage I against brute force and planted duplicates; Stage II against a reader whose doubts are a table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from smartsearch.systems.xmemory.select import Choice, edges, gate, representatives, step_scores
+from smartsearch.systems.xmemory.select import Choice, edges, gate, representatives
 from smartsearch.systems.xmemory.settings import AUTHORS
 
 
@@ -50,12 +48,6 @@ def test_each_step_is_the_best_by_the_formula(seed):
         assert value[pick] == pytest.approx(max(value.values()))
         left.remove(pick)
         covered |= {u for u in range(12) if weights[pick, u] > 0}
-
-
-def test_a_step_by_hand():
-    weights = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    scores = step_scores(weights, np.array([0.2, 0.4, 0.9]), np.array([True, False, False]), 0.5)
-    assert scores.tolist() == pytest.approx([0.5 * 0.5 / 1.5 + 0.1, 0.5 / 1.5 + 0.2, 0.5 / 1.5 + 0.45])
 
 
 def test_of_duplicates_one_stands_for_all():

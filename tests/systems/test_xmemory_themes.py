@@ -1,7 +1,5 @@
 """Themes: the formulas on partitions worked out by hand, and what insertions and removals keep true."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Adaptation from chats to profile with tiny models: what is written, refused, and left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -42,9 +40,7 @@ def measured(own: list[int], general: list[int]) -> Measured:
         ([4, 4], [1, 2], [1, 1], ""),
     ],
 )
-def test_only_what_is_above_all_there_was_is_kept(
-    present: list[int], shipped: list[int], adapted: list[int], told: str
-) -> None:
+def test_only_what_is_above_all_there_was_is_kept(present, shipped, adapted, told) -> None:
     reason = refusal(*(measured(ranks, [1]) for ranks in (present, shipped, adapted)))
     assert told in reason
     assert bool(told) == bool(reason)
@@ -88,9 +84,7 @@ def silent(title: str, total: int) -> Iterator[object]:
     yield lambda: None
 
 
-def test_chats_become_a_profile_that_search_can_load(
-    place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_chats_become_a_profile_that_search_can_load(place: Path, shipped: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(adapt, "refusal", lambda *measured: "")
     own = read_own(chats(60))
     outcome = adapt.adapt(own, WISH, silent)
@@ -129,9 +123,7 @@ def test_what_is_no_better_is_not_written_and_held_out_questions_do_not_depend_o
     assert list(place.parent.iterdir()) == []
 
 
-def test_an_earlier_profile_is_measured_too_and_stays(
-    place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_earlier_profile_is_measured_too_and_stays(place: Path, shipped: Path, monkeypatch) -> None:
     for kind in ("crossencoder", "colbert"):
         shutil.copytree(shipped / kind, place / kind)
     (place / "profile.json").write_text('{"earlier": true}')

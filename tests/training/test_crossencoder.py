@@ -1,7 +1,5 @@
 """A step of the cross-encoder's training: logits, gradient, loss, and what a batch holds."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

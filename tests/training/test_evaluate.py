@@ -1,7 +1,5 @@
 """Validation measures, by hand-worked examples."""
 
-from __future__ import annotations
-
 from smartsearch.training.chats import Group
 from smartsearch.training.evaluate import fused, ranks_of, summary
 

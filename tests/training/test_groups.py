@@ -1,7 +1,5 @@
 """Chats to groups: no right turn among the wrong ones; names, dates, context and cropping."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -53,9 +51,8 @@ def test_a_turn_with_the_right_text_is_never_wrong() -> None:
 def test_where_turns_repeat_no_wrong_one_overlaps_more_than_the_right_one() -> None:
     turns = [Turn("I took the ferry"), Turn("Did you take the red ferry to Oslo, the red Oslo ferry?")]
     turns += [Turn(f"Nothing much {i}") for i in range(9)]
-    assert 1 not in wrong(
-        Chat("x", "c", tuple(turns), (Labelled("red ferry to Oslo", (0,)),), repeats=True), 7, 3
-    )
+    chat = Chat("x", "c", tuple(turns), (Labelled("red ferry to Oslo", (0,)),), repeats=True)
+    assert 1 not in wrong(chat, 7, 3)
 
 
 def test_names_change_together_in_speaker_text_context_and_question() -> None:

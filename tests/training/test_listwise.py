@@ -1,7 +1,5 @@
 """Questions and lists that heads are found and measured on."""
 
-from __future__ import annotations
-
 from unittest.mock import Mock
 
 import pytest
@@ -57,9 +55,8 @@ def test_the_score_of_a_head_is_what_it_sends_to_the_right_texts_alone():
 
 def test_samples_have_notes_of_the_episodes_where_the_settings_want_them(tmp_path):
     reader = Reader(causal_models.saved(tmp_path), "tiny", 1)
-    turns = tuple(
-        Turn(f"the canoe {n}", session=f"s{n}", path="p", time=f"2024-01-0{n + 1}") for n in range(3)
-    )
+    times = [f"2024-01-0{n + 1}" for n in range(3)]
+    turns = tuple(Turn(f"the canoe {n}", session=f"s{n}", path="p", time=t) for n, t in enumerate(times))
     asked = [
         listwise.Asked(Corpus(turns), (("Where is the canoe?", frozenset({1})),), out)
         for out in (False, True)

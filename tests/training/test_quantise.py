@@ -1,7 +1,5 @@
 """int8 files: embeddings keep a scale a row, so a small row beside a large one survives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Questions made by rule from statements, first-person turns and two-turn exchanges."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

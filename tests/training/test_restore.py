@@ -1,7 +1,5 @@
 """Exported files back to folders that training starts from: the same weights, as far as int8 keeps them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +19,7 @@ MODELS = Path(smartsearch.models.__file__).parent
 
 @pytest.mark.parametrize("smooth", [False, True])
 @pytest.mark.parametrize("kind", ["crossencoder", "colbert"])
-def test_each_weight_comes_back_to_half_a_step_of_its_channel(
-    tmp_path: Path, kind: str, smooth: bool
-) -> None:
+def test_each_weight_comes_back_to_half_a_step_of_its_channel(tmp_path, kind: str, smooth: bool) -> None:
     from transformers import AutoModel, AutoModelForSequenceClassification
 
     if kind == "crossencoder":

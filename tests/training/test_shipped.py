@@ -1,7 +1,5 @@
 """The shipped rankers on the hand-written sample: int8 ranks like fp32, the right text comes first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

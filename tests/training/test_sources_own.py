@@ -1,7 +1,5 @@
 """One's own transcripts: what is held out stays held out, and what is asked names the right person."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A run in pieces is the run in one, and everything a step reads is on the device of the model."""
 
-from __future__ import annotations
-
 import os
 import random
 from dataclasses import replace
@@ -14,9 +12,12 @@ from recipe import rankers
 from recipe.data import write_groups
 from recipe.pieces import OtherRun, Pieces
 from smartsearch.training.chats import Group
+from smartsearch.training.colbert import ColbertLearner
+from smartsearch.training.crossencoder import CrossEncoderLearner
 from smartsearch.training.start import Learner, Plan, fit
 from tests.rank import tiny
 
+torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 PLAN = Plan(60.0, steps=7, groups=2, wrong=2)
@@ -29,9 +30,6 @@ KINDS = ("crossencoder", "colbert")
 
 
 def learner_of(kind: str, start: Path) -> Learner:
-    from smartsearch.training.colbert import ColbertLearner
-    from smartsearch.training.crossencoder import CrossEncoderLearner
-
     if kind == "crossencoder":
         return CrossEncoderLearner(start, 1)
     return ColbertLearner(start, 1, lambda question, texts: [float(len(text)) for text in texts])
@@ -52,11 +50,7 @@ def pieces_of(path: Path, minutes: float, **about: object) -> Pieces:
     return Pieces(path / "run" / "state.pt", about, minutes)
 
 
-def test_a_run_in_pieces_ends_with_the_weights_of_the_run_in_one(
-    started: tuple[str, Path], tmp_path: Path
-) -> None:
-    import torch
-
+def test_a_run_in_pieces_ends_with_the_weights_of_the_run_in_one(started: tuple[str, Path], tmp_path) -> None:
     losses: list[list[float]] = [[], []]
     whole = learner_of(*started)
     assert fit(whole, GROUPS, PLAN, random.Random(3), lambda clock, loss: losses[0].append(loss))
@@ -72,9 +66,7 @@ def test_a_run_in_pieces_ends_with_the_weights_of_the_run_in_one(
         assert torch.allclose(values, weights(part)[name], rtol=0, atol=1e-7), name
 
 
-def test_a_run_is_kept_now_and_then_and_goes_on_after_being_killed(
-    started: tuple[str, Path], tmp_path: Path
-) -> None:
+def test_a_run_is_kept_now_and_then_and_goes_on_after_being_killed(started, tmp_path) -> None:
     def kill(clock: Any, loss: float) -> None:
         if clock.done == 4:
             raise KeyboardInterrupt
@@ -93,11 +85,8 @@ def test_time_that_earlier_pieces_took_counts(started: tuple[str, Path], tmp_pat
     pieces = pieces_of(tmp_path, 0.0)
     clocks: list[Any] = []
     timed = replace(PLAN, steps=0)
-    assert not fit(
-        learner_of(*started), GROUPS, timed, random.Random(3), lambda c, _: clocks.append(c), pieces
-    )
-    import torch
-
+    note = lambda clock, _: clocks.append(clock)  # noqa: E731
+    assert not fit(learner_of(*started), GROUPS, timed, random.Random(3), note, pieces)
     state = torch.load(pieces.path, weights_only=True)
     torch.save(state | {"seconds": 59.99 * 60}, pieces.path)
     again = pieces_of(tmp_path, 60.0)
@@ -134,9 +123,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_the_command_ends_a_piece_and_goes_on_and_leaves_the_model_alone(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_ends_a_piece_and_goes_on_and_leaves_the_model_alone(data, tmp_path, capsys) -> None:
     start, out = tiny.cross_encoder(tmp_path / "ce"), tmp_path / "out"
     line = ["crossencoder", str(data), str(out), "--start", str(start), "--steps", "2", "--groups", "2"]
     line += ["--wrong", "2"]
@@ -150,11 +137,7 @@ def test_the_command_ends_a_piece_and_goes_on_and_leaves_the_model_alone(
     assert (out / "model.safetensors").is_file()
 
 
-def test_a_device_that_is_not_there_is_said_before_anything_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import torch
-
+def test_a_device_that_is_not_there_is_said_before_anything_is_read(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit) as stopped:
         rankers.main(["crossencoder", str(tmp_path / "no"), str(tmp_path / "out"), "--device", "cuda"])

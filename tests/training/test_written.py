@@ -1,7 +1,5 @@
 """The written conversations: their format, what is told as wrong, and that all shipped ones are right."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

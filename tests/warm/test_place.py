@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -84,15 +82,22 @@ def test_the_name_changes_with_what_changes_answers(tmp_path: Path, monkeypatch:
     assert place.key(Config(threads=2, limit=3, daemon="never")) == names[0]
 
 
+HOLDER = """
+import sys; from pathlib import Path; from smartsearch.serve.warm import place
+place.hold(Path(sys.argv[1]), {'pid': 7}); print('held', flush=True); sys.stdin.read()
+"""
+
+
+def holding(lock: Path, **how: object) -> subprocess.Popen[bytes]:
+    """A process that holds the lock once it has said so."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", HOLDER, str(lock)], **pipes, **how)
+
+
 def test_a_lock_tells_of_its_holder_as_long_as_that_lives(tmp_path: Path):
     lock = tmp_path / "a.lock"
-    program = (
-        "import sys; from pathlib import Path; from smartsearch.serve.warm import place\n"
-        "place.hold(Path(sys.argv[1]), {'pid': 7}); print('held', flush=True); sys.stdin.read()"
-    )
     assert place.holder(lock) is None
-    command = [sys.executable, "-c", program, str(lock)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with holding(lock) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         assert place.holder(lock) == {"pid": 7}
@@ -104,15 +109,10 @@ def test_a_lock_tells_of_its_holder_as_long_as_that_lives(tmp_path: Path):
 
 def test_who_starts_another_hands_it_the_lock(tmp_path: Path):
     """So that nobody holds it for no moment, in which a third would start one more."""
-    lock, program = tmp_path / "a.lock", (
-        "import os, sys; from pathlib import Path; from smartsearch.serve.warm import place\n"
-        "place.hold(Path(sys.argv[1]), {'pid': 7}); print('held', flush=True); sys.stdin.read()"
-    )  # fmt: skip
+    lock = tmp_path / "a.lock"
     held = place.hold(lock, {"pid": None, "version": "long"})
     assert held is not None
-    command, pipes = [sys.executable, "-c", program, str(lock)], {"stdin": subprocess.PIPE, "stdout": -1}
-    env = os.environ | {place.LOCK: str(held)}
-    with subprocess.Popen(command, env=env, pass_fds=(held,), **pipes) as process:
+    with holding(lock, env=os.environ | {place.LOCK: str(held)}, pass_fds=(held,)) as process:
         os.close(held)
         assert place.holder(lock) is not None
         assert process.stdout is not None

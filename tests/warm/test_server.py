@@ -1,7 +1,5 @@
 """The warm process inside this one: it says what a search here says, and refuses what it must not answer."""
 
-from __future__ import annotations
-
 import math
 import os
 import shutil
@@ -169,9 +167,7 @@ def keeping(config: Config) -> Tools:
     return replace(made, scorers={**made.scorers, "colbert": colbert})
 
 
-def test_one_that_may_hold_little_forgets_transcripts_and_ends_where_that_is_not_enough(
-    reading, monkeypatch: pytest.MonkeyPatch
-):
+def test_one_that_may_hold_little_forgets_transcripts_and_ends_where_that_is_not_enough(reading, monkeypatch):
     server, _ = reading(lambda server, read: None)
     server._most, shelf = 100, server._shelf
     holds = {"bytes": 100}
@@ -203,9 +199,7 @@ def test_a_server_is_told_to_read_the_newest_files_ahead(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(("most", "read"), [(0, 3), (10_000, 3), (500, None)])
-def test_what_a_question_left_is_read_ahead_unless_it_is_too_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, read: int | None
-):
+def test_what_a_question_left_is_read_ahead_unless_it_is_too_much(tmp_path, monkeypatch, most, read):
     monkeypatch.setattr("smartsearch.serve.warm.shelf.SETTLED", -1.0)
     (tmp_path / "chat.txt").write_text("Mara: my dog\nIlya: a dog\nMara: the garden\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -222,9 +216,7 @@ def test_what_a_question_left_is_read_ahead_unless_it_is_too_much(
 @pytest.mark.parametrize(
     ("config", "wanted"), [(Config(), True), (Config(semantic="off"), False), (Config(typed=False), False)]
 )
-def test_what_was_asked_by_meaning_is_read_ahead(
-    asked: Ask, monkeypatch: pytest.MonkeyPatch, config: Config, wanted: bool
-):
+def test_what_was_asked_by_meaning_is_read_ahead(asked: Ask, monkeypatch, config: Config, wanted: bool):
     monkeypatch.setattr("smartsearch.serve.warm.shelf.SETTLED", -1.0)
     seen: list[object] = []
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 import time
 import zipfile
@@ -30,9 +28,7 @@ def texts(kept: Shelf, source: Scope = HERE) -> list[str]:
     return [turn.text for turn in kept.haystack(source).corpus.turns]
 
 
-def test_what_did_not_change_is_not_read_again_and_another_folder_is(
-    chats: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_what_did_not_change_is_not_read_again_and_another_folder_is(chats: Path, monkeypatch):
     kept = Shelf()
     first = kept.haystack(HERE)
     assert kept.haystack(HERE) is first

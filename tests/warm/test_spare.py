@@ -1,7 +1,5 @@
 """The process that a question at a terminal leaves behind: where one is left, how many, and what is said."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource
@@ -49,9 +47,7 @@ def terminals(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
     ],
     ids=lambda changes: next(iter(changes)),
 )
-def test_only_a_person_at_a_terminal_leaves_one(
-    changes: dict, terminals: dict[str, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_only_a_person_at_a_terminal_leaves_one(changes: dict, terminals, tmp_path, monkeypatch):
     def wanted(**changes: object) -> bool:
         asked = replace(ASKED, **{k: v for k, v in changes.items() if k in ("scope", "config")})
         terminals.update((k, v) for k, v in changes.items() if k in terminals)
@@ -94,9 +90,7 @@ def test_many_that_leave_one_at_once_leave_one_and_say_so_once(started: list):
     assert not dead.exists()
 
 
-def test_what_was_said_is_not_said_again_and_who_hears_nothing_is_left_nothing(
-    started: list, terminals: dict[str, bool]
-):
+def test_what_was_said_is_not_said_again_and_who_hears_nothing_is_left_nothing(started: list, terminals):
     said: list[str] = []
     spare.leave(ASKED, None)
     terminals["stderr"] = False

@@ -1,13 +1,12 @@
 """`serve --stop` ends the warm processes of its own installation, and others only when they are meant too."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path
 
 import pytest
 
+import smartsearch
 from smartsearch.cli import app, serve
 from smartsearch.serve.warm import place
 
@@ -65,8 +64,6 @@ def test_all_is_nothing_without_stop(ended: list[int], capsys):
 
 
 def test_an_installation_is_a_package_in_an_environment(monkeypatch: pytest.MonkeyPatch):
-    import smartsearch
-
     assert str(Path(smartsearch.__file__).parent) in place.install()
     here = place.install()
     monkeypatch.setattr(place.sys, "prefix", "/elsewhere")

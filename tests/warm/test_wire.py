@@ -1,7 +1,5 @@
 """What travels between a command and its warm process: as it was, or refused; nothing that is sent runs."""
 
-from __future__ import annotations
-
 import pickle
 import socket
 import struct

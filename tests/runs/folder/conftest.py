@@ -1,7 +1,5 @@
 """What the tests of runs share: a folder of chats, questions about them, and a command in process."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,12 +1,11 @@
 """Loaders for workers under test: fake models, files and questions that really end or hang the process."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -34,8 +33,6 @@ class SlowParser(FakeParser):
 
 
 def slow(config: Config) -> Tools:
-    from dataclasses import replace
-
     return replace(tools(config), parser=SlowParser())  # type: ignore[arg-type]
 
 
@@ -65,8 +62,6 @@ class PoisonParser(FakeParser):
 
 def poisoned(config: Config) -> Tools:
     """Reading a file whose text says so, or being asked a question that does, ends or hangs the process."""
-    from dataclasses import replace
-
     read = corpus.read_file
 
     def poison(path: str, *rest: Any) -> None:
@@ -99,8 +94,6 @@ class HoldingParser(FakeParser):
 
 def holding_back(config: Config) -> Tools:
     """What is asked ends with a path, that is made when the process ends by itself."""
-    from dataclasses import replace
-
     return replace(tools(config), parser=HoldingParser())  # type: ignore[arg-type]
 
 

@@ -1,7 +1,5 @@
 """A run folder through the command: every line once, whatever happened before."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -16,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask.runs import folder as run_folder
-from smartsearch.ask.runs.plan import Shard
+from smartsearch.ask.runs.plan import Plan, Shard, read
 from smartsearch.ask.runs.records import comparable
 from smartsearch.ask.runs.storage import Local
 from smartsearch.ask.runs.types import TRIES, Input
@@ -81,9 +79,8 @@ def test_the_manifest_accounts_for_all(run: Run, asked: Lines, write):
         "in": 14, "out": 14, "answered": 12, "with_hits": 12, "failed": 2,
         "failed_by_kind": {"input": 1, "path_not_found": 1}, "skipped_transcripts": 0,
     }  # fmt: skip
-    assert [(f["id"], f["line"], f["kind"]) for f in told["failures"]] == [
-        ("bad", 13, "input"), ("gone", 14, "path_not_found")
-    ]  # fmt: skip
+    failures = [("bad", 13, "input"), ("gone", 14, "path_not_found")]
+    assert [(f["id"], f["line"], f["kind"]) for f in told["failures"]] == failures
     raw = Path(questions).read_bytes()
     assert told["questions"]["sha256"] == hashlib.sha256(raw).hexdigest()
     answers = Path("out") / told["answers"]["file"]
@@ -258,10 +255,8 @@ def test_a_damaged_part_is_named(asked: Lines, write, run: Run, chats: Path):
 
 
 def test_records_that_vanish_before_the_end_are_missed(tmp_path: Path, asked: Lines, write):
-    from smartsearch.ask.runs import plan
-
-    questions = plan.Plan(plan.read(Path(write(asked))))
-    held = run_folder.RunFolder(str(tmp_path / "out"), plan.Shard())
+    questions = Plan(read(Path(write(asked))))
+    held = run_folder.RunFolder(str(tmp_path / "out"), Shard())
     Local(str(tmp_path / "out")).write("parts-00001-of-00001/00000000.jsonl", b"")
     with pytest.raises(InputError, match="has no record of line 1 any more"):
         list(held.records(questions, [0]))
@@ -282,7 +277,7 @@ def test_parquet_holds_the_same_records(asked: Lines, write, run: Run):
 def test_a_run_goes_on_the_next_day_and_counts_from_its_first(run: Run, asked: Lines, write, monkeypatch):
     class Today(date):
         @classmethod
-        def today(cls) -> Today:
+        def today(cls):
             return cls(2199, 12, day)
 
     day = 30
@@ -327,10 +322,8 @@ def test_names_that_are_no_text_are_written_as_far_as_they_are(run: Run, asked: 
 
 
 def test_questions_that_change_while_they_are_asked_end_the_run(tmp_path: Path, asked: Lines, write):
-    from smartsearch.ask.runs import plan
-
     path = Path(write(asked))
-    questions = plan.Plan(plan.read(path))
+    questions = Plan(read(path))
     assert questions.task(0).items
     path.write_text(path.read_text().replace("Mara", "Ilya"))
     with pytest.raises(InputError, match="has changed since the run began"):
@@ -375,9 +368,7 @@ def test_a_full_disk_stops_the_run_and_room_lets_it_go_on(asked: Lines, write, r
         (["--out", "out"], "not on this machine"),
     ],
 )
-def test_what_every_question_would_meet_ends_the_run(
-    asked: Lines, write, run: Run, monkeypatch, arguments, said
-):
+def test_what_every_question_would_meet_ends_the_run(asked, write, run, monkeypatch, arguments, said):
     monkeypatch.setattr(runs_cli, "LOADER", "tests.runs.folder.fakes:missing")
     Path("locked/.lock-00001-of-00001").mkdir(parents=True)
     ran = run("batch", write(asked), *arguments)

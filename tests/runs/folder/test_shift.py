@@ -1,7 +1,5 @@
 """A shard's work with an engine of our own: what it yields, its end, and where a kill leaves the folder."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Generator

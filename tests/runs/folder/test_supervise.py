@@ -1,10 +1,11 @@
 """A worker process that dies, hangs or cannot start: real signals, real hangs; the rest is answered."""
 
-from __future__ import annotations
-
 import json
 import os
+import pickle
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,9 +51,8 @@ def test_a_task_is_answered_line_by_line(setup: Setup):
     assert [r["line"] for r in records] == [1, 2]
     assert "Oscar" in records[0]["hits"][0]["text"]
     assert "threads" not in records[0]
-    assert {one.path for one in report.inputs} == {
-        "chat.txt", "talk.json", "Oscar.txt", "Selma.txt", "Bruno.txt", "Tilda.txt"
-    }  # fmt: skip
+    read = {"chat.txt", "talk.json", "Oscar.txt", "Selma.txt", "Bruno.txt", "Tilda.txt"}
+    assert {one.path for one in report.inputs} == read
     assert report.deaths == 0
     assert report.peak > 10_000_000
 
@@ -66,9 +66,7 @@ def test_a_task_is_answered_line_by_line(setup: Setup):
         ("slow python", 1.0, 0, "timeout", "reading it took longer than 1 s, 3 times"),
     ],
 )
-def test_a_file_that_ends_or_hangs_the_worker_is_left_out(
-    setup: Setup, chats: Path, text, limit, deaths, kind, said
-):
+def test_a_file_that_ends_or_hangs_the_worker_is_left_out(setup, chats, text, limit, deaths, kind, said):
     (chats / "Poison.txt").write_text(f"Eve: {text}\n")
     report, records = worked(replace(setup, limit=limit), task("Where is Oscar?", "Who met Selma?"))
     assert report.deaths == deaths
@@ -141,9 +139,6 @@ def test_a_process_that_cannot_start_is_told_with_its_last_words(setup: Setup):
 
 def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path):
     """Also while native code of it hangs with the interpreter's lock: its own watchdog needs none."""
-    import subprocess
-    import sys
-
     program = (
         "import pickle, sys\n"
         "from smartsearch.ask.runs.supervise import Keeper\n"
@@ -151,14 +146,11 @@ def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path
         "worker = Keeper(setup, 1)\n"
         "worker.work(task, lambda answer: print(worker.pid, flush=True))\n"
     )
-    import pickle
-
     job = tmp_path / "job"
     job.write_bytes(pickle.dumps((replace(setup, limit=2.0), task("Where is Oscar?", "native hang?"))))
     root = Path(__file__).parents[3]
-    owner = subprocess.Popen(
-        [sys.executable, "-c", program, str(job)], stdout=subprocess.PIPE, cwd=root, text=True
-    )
+    command = [sys.executable, "-c", program, str(job)]
+    owner = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root, text=True)
     assert owner.stdout is not None
     pid = int(owner.stdout.readline())
     owner.kill()

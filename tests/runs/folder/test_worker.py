@@ -1,7 +1,5 @@
 """The process that answers, in this process: its alarm and what it says."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from pathlib import Path
@@ -18,6 +16,7 @@ from smartsearch.config import Config
 from smartsearch.errors import SearchTimeout
 from smartsearch.systems.base import Empty
 from smartsearch.systems.smartsearch import SmartSearch
+from smartsearch.transcripts import corpus
 from tests.runs.folder.test_supervise import task
 
 
@@ -74,8 +73,6 @@ def test_an_answer_names_the_memory_it_was_found_in(chats: Path, asked: list, mo
 
 
 def test_a_slow_question_is_not_laid_to_a_file_that_was_read_before(chats: Path, asked: list, monkeypatch):
-    from smartsearch.transcripts import corpus
-
     read = corpus.read_file
 
     def broken(path: str, *rest: object) -> None:
