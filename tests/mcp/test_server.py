@@ -232,17 +232,20 @@ def test_what_is_not_json_is_told_and_other_garbage_passed_over(chats: Path):
         assert server.end()[0] == 0
 
 
-@pytest.mark.parametrize("what", ["regex", "stuck", "die"])
-def test_a_search_that_hangs_or_dies_is_abandoned_and_the_others_are_answered(chats: Path, what: str):
-    """Native code that holds Python's lock (`stuck`) hears no signal: its process is killed."""
-    with raw(*ODD, str(chats), "--rank", "colbert", "--timeout", "2") as server:
-        name = server.told("search", question=QUESTION)[0]["hits"][0]["id"]
+@pytest.mark.parametrize(("what", "seconds"), [("regex", "2"), ("stuck", "2"), ("die", "100")])
+def test_a_search_that_hangs_or_dies_is_abandoned_and_the_others_are_answered(chats: Path, what, seconds):
+    """Native code that holds Python's lock (`stuck`) hears no signal: its process is killed.
+
+    A slow machine may need longer than the limit for a first answer, so that is asked for until it comes.
+    """
+    with raw(*ODD, str(chats), "--rank", "colbert", "--timeout", seconds) as server:
+        hits = until(lambda: server.told("search", question=QUESTION)[0].get("hits"), "no answer")
         server.call(2, "search", question=f"Mara {what}")
         server.call(3, "status")
         told = {one["id"]: one["result"]["structuredContent"] for one in (server.answer(), server.answer())}
         assert told[2]["error"]["kind"] == ("worker_died" if what == "die" else "timeout")
         assert (told[2]["error"]["retryable"], told[3]["models_state"]) == (True, "ready")
-        assert "support group" in server.told("expand", ids=[name])[1]
+        until(lambda: "support group" in server.told("expand", ids=[hits[0]["id"]])[1], "nothing expanded")
 
 
 def alive(pid: int) -> bool:

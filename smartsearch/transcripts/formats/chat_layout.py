@@ -176,9 +176,8 @@ def _layout(
 
 def _in_row(lines: Sequence[str], ours: Mapping[int, Opening]) -> frozenset[str]:
     """Whoever opens a line, or a paragraph, where nearly all open turns: one of them is as the other."""
-    written = [
-        number for number, line in enumerate(lines, 1) if line.strip() and number >= min(ours, default=0)
-    ]
+    first = min(ours, default=0)
+    written = [number for number, line in enumerate(lines, 1) if number >= first and line.strip()]
     for those in (written, [number for number in written if number == 1 or not lines[number - 2].strip()]):
         opened = [ours[number] for number in those if number in ours and ours[number].name]
         if len(those) > 3 and len(opened) >= _ROW * len(those):
