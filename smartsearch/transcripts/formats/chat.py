@@ -282,6 +282,24 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
             state.line = state.line or (number if line.strip() else 0)
         alone = not line.strip()
     yield from state.close()
+    if head is None and not layout.chosen.pair and (doubtful := _doubtful(layout)):
+        yield FormatError(doubtful, kind="notice")
+
+
+def _doubtful(layout: Layout) -> str:
+    """What to tell of lines that begin as turns do, with a name that is no speaker's; "" for none."""
+    names: dict[str, int] = {}
+    for number, here in layout.found.items():
+        if here.style == layout.style and here.name and here.name not in layout.chosen.names:
+            names.setdefault(here.name, number)
+    likely = looks_like_name if layout.style == "plain" else _is_no_label
+    doubtful = [f"{name!r} in line {number}" for name, number in names.items() if likely(name)]
+    more = f" and {len(doubtful) - 3} more" if len(doubtful) > 3 else ""
+    return f"taken for words of a turn, not for speakers: {', '.join(doubtful[:3])}{more}" if doubtful else ""
+
+
+def _is_no_label(name: str) -> bool:
+    return not is_label(name) and not any(map(str.isdigit, name))
 
 
 def _is_dated(lines: Sequence[str], layout: Layout) -> bool:
