@@ -295,10 +295,12 @@ def _rezipped(file: BinaryIO, packed: int) -> BinaryIO:
     import io
     import tarfile
 
-    made, left = io.BytesIO(), min(TAR, allowed(packed))
+    made, left = io.BytesIO(), (most := min(TAR, allowed(packed)))
+    with file:
+        data = _bounded(file, TAR)
+    data = unpacked(data, "a.gz" if data.startswith(b"\x1f\x8b") else "a", most)
     with (
-        file,
-        tarfile.open(fileobj=file) as tar,
+        tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar,
         zipfile.ZipFile(made, "w") as archive,
         warnings.catch_warnings(),
     ):
@@ -306,7 +308,7 @@ def _rezipped(file: BinaryIO, packed: int) -> BinaryIO:
         for info in tar:
             left -= info.size if info.isfile() else 0
             if left < 0:
-                raise _too_large(min(TAR, allowed(packed)))
+                raise _too_large(most)
             if info.isfile() and (held := tar.extractfile(info)):
                 archive.writestr(info.name, held.read())
     return made
