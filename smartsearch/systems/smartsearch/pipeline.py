@@ -109,7 +109,8 @@ def _warnings(query: Query, evidence: Evidence, weak: bool) -> tuple[str, ...]:
     named = ("grep", "fuzzy", "date", "title", "speaker")
     by_words = sum(step.found for step in evidence.hops if step.kind in named)
     if evidence.candidates and query.terms and not by_words and not weak:
-        warnings.append("no turn contains a word of the question; these are the nearest in meaning")
+        sought = " or ".join(repr(term.text) for term in query.terms[:3])
+        warnings.append(f"no turn contains {sought}; these are the nearest in meaning")
     if query.fallback and not query.terms:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
     return (*warnings, *evidence.warnings)
