@@ -144,6 +144,8 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
     if len(counts) > max(_FEW, HALF * len(named)):
         return True
     texts = [layout.found[number].text for number in layout.opened]
+    if not recurs and sum(not any(map(str.isalpha, text)) for text in texts if text) * 4 > 3 * len(named):
+        return True  # telephones, prices
     labelled = [here.name for here in layout.found.values() if is_label(here.name)]
     others = len(set(labelled))
     begun = is_label(next(iter(layout.found.values())).name)
@@ -155,6 +157,10 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
     asked = whole and any("?" in text for text in texts)
     if not recurs and not asked and (len(named) > 3 or len(named) + others > 4):
         return True  # `Title: ...`, `Author: ...`: every name once
+    top = (layout.found.get(number) for number in range(layout.opened[0], layout.opened[0] + _FEW))
+    fields = {here.name for here in top if here and is_label(here.name)}
+    if len(fields) >= _FEW / 2 and 4 * counts[named[0]] < len(named):
+        return True  # fields of a form, among which nobody speaks; not a list in what the first speaker says
     values = [text for text in texts if len(text.split()) == 1]
     numbers = sum(any(map(str.isdigit, text)) for text in values)
     few = _FEW if any(map(looks_like_name, counts)) else _FEW / 2
