@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from smartsearch.transcripts.formats.fields import escaped, mapping, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.keys import ANSWERED, HEAD, LISTS, are_messages, is_plain, keys_of
+from smartsearch.transcripts.formats.own_calls import is_reply
 
 _TOGETHER = {*LISTS, *ANSWERED, "request", "input", "inputs", "prompt", "message"}
 """Keys of one conversation. Several lists of messages under other keys are as many conversations."""
@@ -107,7 +108,7 @@ def _inside(item: Item, most: int | None, depth: int) -> list[Conversation]:
         if inner and are_messages([one.value for one in inner[:HEAD]]):
             return [Conversation(Item(None, 0), "", inner)]
         return [one for each in islice(item.elements(), most) for one in _inside(each, most, depth + 1)]
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or is_reply(value):
         return []
     if depth and is_message(value):
         return [Conversation(Item(None, 0), "", [item])]

@@ -70,6 +70,11 @@ _PAIRS = (
     *(("prompt", "completion"), ("prompt", "response"), ("user", "assistant"), ("human", "assistant")),
 )
 """What was asked and what was answered, where one record has both."""
+_ASSESSED = (
+    *("rubric", "difficulty", "evidence", "gold", "gold_sessions", "options", "choices", "distractors"),
+    *("source_chat_ids", "supporting_facts", "context_ids", "is_correct"),
+)
+"""What a question has whose answer is known, as in a test: it is no talk."""
 LISTS = ("messages", "conversations", "conversation")
 """Keys of lists of messages, which are read before any other."""
 ANSWERED = ("response", "responses", "choices", "output", "outputs", "completion", "chosen", "rejected")
@@ -142,7 +147,7 @@ def _found(names: Sequence[str]) -> Keys:
     found = {field: of(usual) for field, usual in _USUAL.items() if field != "role"}
     times = (name for name in names if _TIME.fullmatch(plain(name)))
     found["time"] = tuple(dict.fromkeys((*found["time"], *times)))
-    pairs = (of(pair) for pair in _PAIRS) if not found["text"] else ()
+    pairs = (of(pair) for pair in _PAIRS) if not (found["text"] or of(_ASSESSED)) else ()
     return Keys(
         **found,
         after_role=of(_AFTER_ROLE),

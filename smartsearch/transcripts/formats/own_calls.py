@@ -45,6 +45,11 @@ def is_own(tool: str, written: object = None) -> bool:
     return any(_runs(command) for key in ("command", "cmd") if (command := given.get(key)))
 
 
+def is_reply(value: Any) -> bool:
+    """Whether a value is a reply of smartsearch in JSON, as `--json` and `batch` write it."""
+    return isinstance(value, dict) and value.keys() >= {"schema_version", "tool_version"}
+
+
 def possible(data: bytes) -> bool:
     """Whether the raw bytes of a file may hold such calls with results that only their ids connect."""
     return NAME.encode() in data and b'"tool_call' in data
