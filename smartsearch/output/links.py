@@ -71,7 +71,7 @@ def link(text: str, target: str) -> str:
 
 
 def _on_disk(path: str) -> str:
-    if not any(f"{end}/" in path.lower() for end in (".zip", ".tar", ".tar.gz", ".tgz")):
+    if os.path.lexists(path):
         return path
     from smartsearch.transcripts.archive import file_of
 

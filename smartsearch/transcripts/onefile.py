@@ -48,7 +48,7 @@ class Gathered:
     said: list[tuple[str, str]] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
     neighbours: dict[str, str | None] = field(default_factory=dict)
-    sessions: dict[str, set[bytes]] = field(default_factory=dict)
+    shown: dict[str, set[bytes]] = field(default_factory=dict)
     """The ids of the turns so far, by folder: for formats that say `once`."""
     shares: dict[str, Explained] | None = None
     """How much of each file its turns explain, where somebody asks for that."""
@@ -72,7 +72,7 @@ class Gathered:
     def firsts(self, path: str, ids: bytes) -> list[bool] | None:
         """Of the turns of a file, by their ids, whether no other file of its folder had them; None: all."""
         pieces = [ids[at : at + _ID] for at in range(0, len(ids), _ID)]
-        seen = self.sessions.setdefault(os.path.dirname(path), set())  # noqa: PTH120 - a path as it is
+        seen = self.shown.setdefault(os.path.dirname(path), set())  # noqa: PTH120 - a path as it is
         found = None if seen.isdisjoint(pieces) else [one not in seen for one in pieces]
         seen.update(pieces)
         seen.discard(bytes(_ID))

@@ -1,7 +1,4 @@
-"""A table in CSV, TSV or Markdown to records: an object a row, by the names in the first row.
-
-Where no name there is known, the columns of a chat tell themselves: few names, texts, perhaps a time.
-"""
+"""A table in CSV, TSV or Markdown to records: an object a row, by the names in the first row."""
 
 from __future__ import annotations
 
@@ -9,13 +6,10 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
-from itertools import islice
 from typing import Any
 
-from smartsearch.text.times import clock, find_date
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.keys import keys_of
 from smartsearch.transcripts.source import Source
 
 SUFFIXES = (".csv", ".tsv")
@@ -32,8 +26,6 @@ _LONGEST = 60
 """Characters of a column's name: what is longer is a sentence."""
 _SEPARATOR = re.compile(r"\ufeff?sep=([,;\t|])\r?\n", re.I)
 """A line in which Excel is told what parts the cells."""
-_FEWEST, _WORDS = 3, 2.5
-"""Rows, and words of a text on average, from which on columns without names tell themselves."""
 
 
 def has_columns(source: Source, names: Sequence[str]) -> bool:
@@ -45,8 +37,14 @@ def columns(source: Source) -> list[str]:
     """The names in a file's first row, where it has two or more and all differ; else none."""
     if (ruled := _ruled(source)) is not None:
         return _cells(source.lines[ruled - 1])
-    dialect = _dialect(source)
-    return _named(source, _first(source, dialect), dialect)
+    told = _SEPARATOR.match(source.text)
+    start = told.end() if told else 0
+    first = source.text[start : start + _HEAD].lstrip("\ufeff").split("\n", 1)[0].strip("\r")
+    try:
+        names = next(csv.reader([first], **_dialect(source)), [])
+    except csv.Error:
+        return []
+    return names if all(len(name) <= _LONGEST for name in names) and len(set(names)) == len(names) > 1 else []
 
 
 def records(source: Source) -> Iterator[Item | FormatError]:
@@ -62,13 +60,10 @@ def records(source: Source) -> Iterator[Item | FormatError]:
             said = f"lines beside the table left out: {len(beside)}, the first at line {beside[0]}"
             yield FormatError(said, kind="notice")
         return
-    dialect, told = _dialect(source), 1 if _SEPARATOR.match(source.text) else 0
-    first = _first(source, dialect)
-    names = _named(source, first, dialect)
-    headed = not names or not {*names}.isdisjoint(first)
-    if not headed:
-        yield FormatError(f"columns without names, taken for {', '.join(names)}", kind="notice")
-    reader = csv.reader(StringIO("\n".join(source.lines[told:]).lstrip("\ufeff"), newline=""), **dialect)
+    told = 1 if _SEPARATOR.match(source.text) else 0
+    text = "\n".join(source.lines[told:]).lstrip("\ufeff")
+    reader = csv.reader(StringIO(text, newline=""), **_dialect(source))
+    names: list[str] | None = None
     while True:
         line = reader.line_num + 1 + told
         try:
@@ -78,8 +73,8 @@ def records(source: Source) -> Iterator[Item | FormatError]:
         except csv.Error as error:
             yield FormatError(f"no row of the table: {error}", line=line)
             continue
-        if headed:
-            names, headed = names or row, False
+        if names is None:
+            names = row
         elif any(cell.strip() for cell in row[len(names) :]):
             yield FormatError(f"{len(row)} cells, the first row has {len(names)}", line=line)
         elif len(row) > 1 or "".join(row).strip():
@@ -105,57 +100,6 @@ def _is_row(line: str) -> bool:
 def _cells(row: str) -> list[str]:
     """The cells of a row of a table of Markdown, without stars around them."""
     return [cell.strip().strip("*").replace("\\|", "|") for cell in _BAR.split(row.strip().strip("|"))]
-
-
-def _first(source: Source, dialect: dict[str, Any]) -> list[str]:
-    """The cells of the first line, behind the file's mark and a line for Excel."""
-    told = _SEPARATOR.match(source.text)
-    start = told.end() if told else 0
-    first = source.text[start : start + _HEAD].lstrip("\ufeff").split("\n", 1)[0].strip("\r")
-    try:
-        return next(csv.reader([first], **dialect), [])
-    except csv.Error:
-        return []
-
-
-def _named(source: Source, first: list[str], dialect: dict[str, Any]) -> list[str]:
-    """The names of the columns by the first row, or as they tell themselves; [] of what is no table."""
-    whole = all(len(name) <= _LONGEST for name in first) and len(set(first)) == len(first) > 1
-    return (_inferred(source, first, dialect) or first) if whole else []
-
-
-def _inferred(source: Source, names: Sequence[str], dialect: dict[str, Any]) -> list[str]:
-    """The names of the columns of a chat whose first row has none, or none for the text; else []."""
-    keys = keys_of(dict.fromkeys(names))
-    if source.suffix not in SUFFIXES or keys.text or bool(keys.speaker) != bool(keys.time) or len(names) > 3:
-        return []
-    try:
-        rows = list(islice(csv.reader(source.lines[:_LOOKED_AT], **dialect), _LOOKED_AT))
-    except csv.Error:
-        return []
-    rows = [row for row in rows if any(row)]
-    if len(rows) < _FEWEST or any(len(row) != len(names) for row in rows):
-        return []
-    if keys.speaker:
-        found = [_what(column, len(rows) - 1) for column in zip(*rows[1:], strict=True)]
-        texts = [name for name, what in zip(names, found) if what == "text"]
-        return ["text" if name in texts else name for name in names] if len(texts) == 1 else []
-    found = [_what(column, len(rows)) for column in zip(*rows, strict=True)]
-    return found if sorted(found) in (["speaker", "text"], ["speaker", "text", "time"]) else []
-
-
-def _what(column: Sequence[str], count: int) -> str:
-    """What stands in a column: times, speakers, of whom some speak again, texts, or "" for neither."""
-    cells = [cell.strip() for cell in column]
-    if all(find_date(cell) or clock(cell) for cell in cells):
-        return "time"
-    several = 1 < len(set(cells)) < count
-    if several and all(
-        cell and len(cell) <= _LONGEST / 2 and cell[-1] not in ".?!" and not cell.isdecimal()
-        for cell in cells
-    ):
-        return "speaker"
-    return "text" if sum(len(cell.split()) for cell in cells) >= _WORDS * count else ""
 
 
 def _dialect(source: Source) -> dict[str, Any]:

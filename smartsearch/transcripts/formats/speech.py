@@ -36,16 +36,8 @@ _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?")
 _SINCE = 1e9
 """A number from which on a start counts from 1970, not from the beginning of a recording."""
 _LISTS = {
-    *(
-        "segments",
-        "transcription",
-        "utterances",
-        "phrases",
-        "recognizedphrases",
-        "sentences",
-        "chunks",
-        "data",
-    ),
+    *("segments", "transcription", "utterances", "phrases", "recognizedphrases", "sentences"),
+    *("chunks", "data"),
     *("words", "elements", "items", "audiosegments", "speakers", "transcript", "monologues", "captions"),
     *("result", "results", "alternatives", "channels", "paragraphs"),
 }
@@ -53,14 +45,8 @@ _LISTS = {
 _TEXTS = ("text", "transcript", "body", "punctuatedword", "word", "value", "content", "display", "sentence")
 _STARTS = ("start", "starttime", "startoffset", "begin", "startms", "startns", "offsetmilliseconds", "offset")
 _LATER = (
-    "beginoffsetmillis",
-    "offsetinticks",
-    "ts",
-    "timestamp",
-    "starttimestamp",
-    "offsets",
-    "time",
-    "timecode",
+    *("beginoffsetmillis", "offsetinticks", "ts", "timestamp", "starttimestamp", "offsets"),
+    *("time", "timecode"),
 )
 """Names of starts that anything else may go by as well."""
 _ENDS = ("end", "endtime", "endoffset", "stop", "endts")
