@@ -22,29 +22,32 @@ MONTH_NAMES = (
 )
 _ABROAD = """
 január januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января \
-январь янв ledna tammikuu tammikuuta / iano tamm leden ledn січ sij ιαν ינואר يناير जनवरी มกราคม sausio
+январь янв ledna tammikuu tammikuuta січня ιανουαρίου / iano tamm leden ledn січ sij ιαν ינואר يناير जनवरी \
+มกราคม sausio
 február februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля \
-февраль фев února helmikuu helmikuuta / few helm únor лют velj φεβ פברואר فبراير फ़रवरी กุมภาพันธ์ vasari
+февраль фев února helmikuu helmikuuta лютого φεβρουαρίου / few helm únor лют velj φεβ פברואר فبراير फ़रवरी \
+กุมภาพันธ์ vasari
 március márc märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret \
-maaliskuuta / maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac
+maaliskuuta березня μαρτίου / maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac
 április ápr avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta \
-/ huht dub кві trav απρ אפריל أبريل ابريل अप्रैल เมษายน baland
-május máj mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta / toukok květen \
-трав svib μαΐ μάι מאי مايو मई พฤษภาคม geguž
+квітня απριλίου / huht dub кві trav απρ אפריל أبريل ابريل अप्रैल เมษายน baland
+május máj mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta травня / \
+toukok květen трав svib μαΐ μάι מאי مايو मई พฤษภาคม geguž
 június jún juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta \
-/ kesäk červen черв lipnj ιουν יוני يونيو जून มิถุนายน biržel iunie
+червня ιουνίου / kesäk červen черв lipnj ιουν יוני يونيو जून มิถุนายน biržel iunie
 július júl juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu \
-heinäkuuta / heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม liep iulie
+heinäkuuta липня ιουλίου / heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม liep iulie
 augusztus août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu \
-agustus elokuuta / elok srpen сер kolov αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj
+agustus elokuuta серпня αυγούστου / elok srpen сер kolov αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj
 szeptember septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент \
-září syyskuu syyskuuta / syysk вер ruj σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj szept
+září syyskuu syyskuuta вересня σεπτεμβρίου / syysk вер ruj σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj szept
 október oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт \
-října lokakuu lokakuuta / lokak říjen жов οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม spal
-novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu marraskuuta / \
-marras лис stud νοε נובמבר نوفمبر नवंबर พฤศจิกายน lapkr noi
+října lokakuu lokakuuta жовтня οκτωβρίου / lokak říjen жов οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม spal
+novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu marraskuuta \
+листопада νοεμβρίου / marras лис stud νοε נובמבר نوفمبر नवंबर พฤศจิกายน lapkr noi
 dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря декабрь \
-дек prosince joulukuu desember joulukuuta / dese jouluk prosin гру pros δεκ דצמבר ديسمبر दिसंबर ธันวาคม
+дек prosince joulukuu desember joulukuuta грудня δεκεμβρίου / dese jouluk prosin гру pros δεκ דצמבר ديسمبر \
+दिसंबर ธันวาคม
 """
 """The months in other languages, a line each: words as dates in prose have them, German to Finnish, and
 behind the stroke how words begin that only what is known to be a time may have."""
@@ -84,12 +87,12 @@ WEEKDAY = (
     r"|(?:segunda|ter[çc]a|quarta|quinta|sexta)(?:-feira)?|(?:lune|marte|mercole|giove|vener)d[ìi]|sabato|domenica"
     r"|(?:maan|dins|woens|donder|vrij|zater|zon)dag|poniedzia[łl]ek|wtorek|[śs]roda|czwartek|pi[ąa]tek|sobota|niedziela|pazartesi|sal[ıi]|[çc]ar[şs]amba|per[şs]embe|cumartesi|cuma|pazar"
     r"|m[åa]ndag|tisdag|tirsdag|onsdag|torsdag|fredag|l[öø]rdag|s[öø]ndag|pond[ěe]l[íi]|[úu]ter[ýy]|st[řr]eda|[čc]tvrtek|p[áa]tek|ned[ěe]le"
-    r"|maanantai|tiistai|keskiviikko|torstai|perjantai|lauantai|sunnuntai|senin|selasa|rabu|kamis|jumat|sabtu|minggu|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье"
+    r"|maanantai|tiistai|keskiviikko|torstai|perjantai|lauantai|sunnuntai|senin|selasa|rabu|kamis|jumat|sabtu|minggu|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|понеділок|вівторок|середа|четвер|п['’]ятниця|субота|неділя"
     r"|пн|вт|ср|чт|пт|сб|вс|(?:星期|周|週|礼拜)[一二三四五六日天]|[月火水木金土日]曜日|[월화수목금토일]요일)"
 )
 """The days of the week in some languages, in full or short."""
 _FILLERS = (
-    "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|в|o|v|den|pukul|saat|feira"
+    "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|р|в|о|o|v|den|pukul|saat|feira"
     "|(?:[bcejmp]|ce|we|ee)[sd]?t"
 )
 """What stands between a date and a clock beside marks and the day of the week, and names of zones."""

@@ -67,6 +67,9 @@ _NOTE = re.compile(
     r"|This editable transcript was computer generated.{0,200}|(?P<ended>.{1,80}\d:\d\d.{0,30}👋)"
 )
 """What programs say of a recording between turns."""
+_REACTED = re.compile(r":[\w+-]{1,40}:|[^\w\s]{1,8}")
+_BELOW = re.compile(r"\d{1,3} \w{1,12} reactions?\.|\d{1,3} repl(?:y|ies)|Last reply .{1,40}|Edited")
+"""What windows that were copied show below a message; a reaction has how many there are below it."""
 _BORDER = re.compile(r"={20,}$|={3,40} (?P<title>[^\n=]{1,100}) ={3,40}$")
 _SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 
@@ -344,11 +347,21 @@ class _State:
         self.line, self.opened, self.started = number, opened, True
         self.lines = [opened.text]
 
+    def _below(self) -> int:
+        """How many of the last lines are no words of the turn."""
+        above, last = "".join(self.lines[-2:-1]).strip(), self.lines[-1].strip()
+        if not goes_on(last):
+            return 1
+        if not (self.opened and self.opened.stamp):
+            return 0
+        counted = last.isdecimal() and _REACTED.fullmatch(above)
+        return 2 if counted else int(_BELOW.fullmatch(last) is not None)
+
     def close(self) -> Iterator[Record]:
         """The turn read so far, if any, and a clean slate for the next."""
-        while len(self.lines) > (self.opened is not None) and not goes_on(self.lines[-1]):
-            self.lines.pop()
-        text = "\n".join(line.rstrip() for line in self.lines).strip()
+        while len(self.lines) > (self.opened is not None) and (below := self._below()):
+            del self.lines[-below:]
+        text = "\n".join(line.rstrip() for line in self.lines).strip().removesuffix(" (edited)")
         opened, line = self.opened, self.line
         self.opened, self.line, self.lines = None, 0, []
         if not text:

@@ -49,6 +49,8 @@ _PAGE = re.compile(
 _BUTTONS, _LIKELY = 12, 0.6
 _ROW = 0.9  # share of lines that open turns where any line does
 _DIGITS = re.compile(r"\d+")
+_BY = ("by", "von", "par", "de", "por", "di", "door", "av", "af")
+"""Behind them the line above a head says who sent what it repeats, in Teams' window: `The lift ... by Ole`"""
 _NO_ORDERS = Orders({})
 _SETTING_OFF = "#-=–—─━═_~*["
 _SET_OFF = re.compile(r"#{1,6}\s|[-=–—─━═_~*]{2,}|\[")
@@ -142,12 +144,17 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
 def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout:
     """The layout of a file, or of its beginning, whose turns have this head; all its names where it is
     `stated`."""
-    found, about, end = dict[int, Opening](), set[int](), 0
+    found, about, end, last = dict[int, Opening](), set[int](), 0, ""
     for number in _outside_code(lines):
         if number <= end or not lines[number - 1].strip():
             continue
         if here := head.at(lines, number):
             found[number], end = here
+            last = here[0].name
+            if number > 1 and lines[number - 2].rstrip().endswith(tuple(f" {by} {last}" for by in _BY)):
+                about.add(number - 1)
+        elif last and (stamp := head.goes_on(lines, number)):
+            found[number] = Opening("stamped", stamp, last, "")
         elif unnamed := head.unnamed(lines[number - 1]):
             found[number] = unnamed
         about.update(range(number + 1, end + 1))

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 
 from smartsearch.transcripts.formats.fields import escaped, mapping, string
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.keys import ANSWERED, HEAD, LISTS, are_messages, is_plain, keys_of
+from smartsearch.transcripts.formats.keys import (
+    ANSWERED,
+    HEAD,
+    LISTS,
+    are_messages,
+    is_plain,
+    keys_of,
+    value_at,
+)
 from smartsearch.transcripts.formats.own_calls import is_reply
 
 _TOGETHER = {*LISTS, *ANSWERED, "request", "input", "inputs", "prompt", "message"}
@@ -160,6 +168,8 @@ def answers(value: object) -> tuple[str, ...]:
         held = mapping(value).get(key)
         inner = next((name for name in mapping(held) if isinstance(mapping(held)[name], list)), "")
         listed = mapping(held)[inner] if inner else held
-        if isinstance(listed, list) and are_messages(listed[:HEAD]):
+        if isinstance(listed, list) and are_messages(
+            [one for one in listed[:HEAD] if value_at(one, keys_of(one).text)[1]]
+        ):
             return (key, inner) if inner else (key,)
     return ()

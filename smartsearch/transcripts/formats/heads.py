@@ -43,7 +43,7 @@ _COLON = re.compile(r"\s?(?::(?=\s|$|\*\*)|：)")
 _PROMPT = re.compile(r"[^\s<>]{1,40}(> )")
 _DASH = re.compile(r"\s(?:[-–—|»>→]|::)\s|—(?=\S)")
 _CLOSED = re.compile(r"[\s\])}】」:：,*_`]{0,6}")
-_OPENERS = " \t\xa0[(<{【「,-–—|@•·*_`:："
+_OPENERS = " \t\xa0[(<{【「,-–—|»@•·*_`:："
 _BLANKS = re.compile(r"[^\S\n]+")
 _COLUMN = re.compile(r"\t|  ")
 _WORDS = 7
@@ -51,7 +51,9 @@ _PREAMBLE = 80  # lines of title, summary and names before the first turn
 _FEW = 6
 """Turns of a short file, whose speakers may speak once, and lines that may stand above them."""
 _ID = re.compile(r"\s?[\[(<](?:[A-Z0-9]{5,24}|\d{4}|[^\s<>()\[\]]{1,64}@[^\s<>()\[\]]{1,100})[\])>]$")
-_RECEIVER = re.compile(r" \((?:to|an|à|a|para) (?:[^()]|\([^()]*\))*\)$| (?:→|->) [^→>]{1,60}$")
+_RECEIVER = re.compile(
+    r" \((?:(?:to|an|à|a|para) (?:[^()]|\([^()]*\))*|pinned|edited)\)$| (?:→|->) [^→>]{1,60}$"
+)
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\n)")
@@ -69,7 +71,8 @@ _SENTENCE_END = ".!?…。！？;,"
 class Head:
     """A head by its `written` form: places for `TIME`, `NAME` and `TEXT`, and the marks between them.
 
-    A line end in it stands for one; without `TEXT` the text stands in the lines below.
+    A line end in it stands for one, and at its begin for a blank line; without `TEXT` the text stands in
+    the lines below.
     """
 
     written: str
@@ -85,7 +88,7 @@ class Head:
 
     @cached_property
     def _lines(self) -> tuple[_Part, ...]:
-        return tuple(map(_Part.of, self.written.split("\n")))
+        return tuple(map(_Part.of, self.written.lstrip("\n").split("\n")))
 
     @cached_property
     def _unnamed(self) -> _Part | None:
@@ -114,18 +117,22 @@ class Head:
     @property
     def shown(self) -> str:
         """As a person reads it: `[TIME] NAME: TEXT`."""
-        return self.written.replace("\n", " / ").replace("\t", " TAB ") + (" / TEXT" if self.above else "")
+        written = self.written.lstrip("\n").replace("\n", " / ").replace("\t", " TAB ")
+        return written + (" / TEXT" if self.above else "")
 
     def at(self, lines: Sequence[str], number: int) -> tuple[Opening, int] | None:
         """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
         parts = self._lines[0].of_line(unlinked(lines[number - 1]))
-        if parts is None or (self.is_bare and number > 1 and lines[number - 2].strip()):
+        apart = self.is_bare or self.written[0] == "\n"
+        if parts is None or (apart and number > 1 and lines[number - 2].strip()):
             return None
-        for n, part in enumerate(self._lines[1:], number):
-            told = part.of_line(unlinked(lines[n])) if n < len(lines) else None
+        end = number
+        for part in self._lines[1:]:
+            end += end < len(lines) and lines[end].strip() in _BADGES
+            told = part.of_line(unlinked(lines[end])) if end < len(lines) else None
             if told is None:
                 return None
-            parts = told | parts
+            parts, end = told | parts, end + 1
         name = _tidied(parts["name"])
         if "<" in self.written:
             name = name.lstrip(_VOICES).strip() or name
@@ -133,7 +140,14 @@ class Head:
             return None
         style = "stamped" if self.has_time else "plain"
         here = Opening(style, parts.get("time", "").strip(), name, parts.get("text", "").strip())
-        return here, number + len(self._lines) - 1
+        return here, end
+
+    def goes_on(self, lines: Sequence[str], number: int) -> str:
+        """The stamp of a line that is no more, with which a speaker of such a head goes on; "" for none."""
+        line, below = lines[number - 1].strip(), "".join(lines[number : number + 1]).strip()
+        told = "\n" in self.written and self.above and len(line) < _WIDEST and _is_stamp(line)
+        stamp = _STAMPED.search(line) if told and below and not _is_stamp(below) else None
+        return stamp[0] if stamp else ""
 
     def unnamed(self, line: str) -> Opening | None:
         """A line that begins as heads do and names nobody, such as who came and went."""
@@ -194,8 +208,8 @@ class _Part:
 @lru_cache(maxsize=4096)
 def _tidied(name: str) -> str:
     """A name without stars or quotes around it, and an account's id, an office or a receiver behind it."""
-    alone = _ID.sub("", name.strip().strip('*_"').rstrip(" :»|·•")).partition(" -- ")[0]
-    return _RECEIVER.sub("", alone) or name
+    alone = _ID.sub("", name.strip().strip('*_"\u2068\u2069').rstrip(" :»|·•")).partition(" -- ")[0]
+    return _RECEIVER.sub("", alone).removeprefix("Postby ") or name
 
 
 def _leading(before: re.Pattern[str], line: str) -> int | None:
@@ -316,11 +330,13 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
             yield f"NAME\n{begun['opens']}TIME{begun['closes']} TEXT"
         if not bare or len(bare) > 60 or not _TIMED.search(bare) or not _is_stamp(bare):
             continue
-        if n > 1 and above in ("—", "-", "•", "·", "|") and lines[n - 2].strip():
+        if n > 1 and above in ("—", "-", "•", "·", "|", ",") and lines[n - 2].strip():
             yield f"NAME\n{above}\n{_stamp_in(bare)}"
         elif above and len(above) <= 80 and n + 1 < len(lines):
             again = _is_stamp(lines[n + 1].strip())
             yield f"NAME\n{_stamp_in(bare)}" + (f"\n{_stamp_in(lines[n + 1].strip())}" if again else "")
+            if n == 1 or not lines[n - 2].strip():
+                yield f"\nNAME\n{_stamp_in(bare)}"
         below = lines[n + 1] if n + 1 < len(lines) else ""
         if below.strip() and len(below) <= 80:
             yield f"{_stamp_in(bare)}\nNAME"
@@ -328,15 +344,25 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
             yield f"{_stamp_in(bare)}\n{_spaced(rest)}"
 
 
-_STATUS = r"(?::[\w+-]{2,40}:)?"
-"""What Slack's people set beside their names, as it is copied."""
+_STATUS = r"(?::[\w+-]{2,40}:|APP\b)?"
+"""What Slack's people set beside their names, and how it tells programs, as it is copied."""
+_BADGES = ("APP", "BOT", "OP", "Mod")
+"""What stands below a name on a line of its own."""
 _ARRIVED = r"(?:\s?[-–—·|(]\s?(?i:read|delivered|sent|seen|edited)\b.{0,40})?"
 """Whether a message reached its receiver, as phones tell it behind its time."""
 _LINKED = re.compile(rf"\[(\(?{STAMP}\)?)\]\(https?://[^()\s]*\)", re.I)
 
 
+_RANKED = re.compile(r"(?<=\d )【[^】]{1,20}】(?=\S[^()<>]{0,60}[(<][^()<>\s]{4,64}[)>]\s*$)")
+"""What QQ calls a member of a group, between the time and the name."""
+_PASSED = re.compile(r"(?<= ago) \| .{0,80}\[[-–]\]\s*$")
+"""`| parent | next [–]`, as Hacker News shows it behind the time."""
+
+
 def unlinked(line: str) -> str:
-    """A line whose first stamp is no link into a recording any more."""
+    """A line whose first stamp is no link into a recording any more, without a rank, and ways to others."""
+    line = _RANKED.sub("", line, count=1) if "】" in line else line
+    line = _PASSED.sub("", line) if "ago | " in line else line
     return _LINKED.sub(r"[\1]", line, count=1) if "](http" in line else line
 
 
@@ -382,7 +408,8 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
         named = [name for name in counts if name[0].isalpha() and _is_name(name) and may_be_name(name)]
         often = {name for name in named if counts[name] > 1}
         capital = all(map(str.isupper, often))
-        return frozenset(often | {name for name in named if (name.isupper() if capital else " " in name)})
+        once = {name for name in named if len(name.split()) < 4}
+        return frozenset(often | {name for name in once if (name.isupper() if capital else " " in name)})
     words = 2 if head.has_time and not head.above else int(head.has_time or "> " in head.written)
     if head.written.endswith(("TIME", "TIME]", "TIME)", "TIME:")):
         words = _WORDS
@@ -391,7 +418,7 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
         for name, n in counts.items()
         if _is_name(name)
         and name not in others
-        and (n > 1 or may_be_name(name) or len(name.split()) <= words)
+        and (n > 1 or may_be_name(name) or len(name.split()) <= words or name[0] == "+")
     )
 
 
@@ -484,7 +511,9 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         return False
     named = head.has_time and all(map(looks_like_name, names))
     few = named and turns <= _FEW and min(found.opened) <= _FEW
-    most = max(3, (0.75 if named else 0.6) * turns)
+    ago = all(one.stamp.endswith(" ago") for one in found.opened.values())
+    few = few or ago or head.written.count("\n") > 1
+    most = max(3, (0.75 if named or (head.above and head.has_time) else 0.6) * turns)
     if len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most)):
         return False
     if sum(n for name, n in names.items() if not _is_name(name)) > 0.2 * turns or _logged(found, lines):
@@ -523,7 +552,7 @@ def _is_talk(found: Found) -> bool:
     switches = sum(one.name != other.name for one, other in pairwise(said))
     words = sum(len(here.text.split()) > 2 or not here.text.isascii() or found.head.above for here in said)
     bare = set(found.head.written) & set("<>`[【(「{")
-    named = sum(may_be_name(name) or role(name) != "" for name in found.names)
+    named = sum(may_be_name(name.partition(", ")[0]) or role(name) != "" for name in found.names)
     nicks = bool(bare & set("<>`")) and not any(" " in name for name in found.names)
     alike = named == len(found.names) or nicks or (bool(bare) and named * 2 >= len(found.names))
     return switches * 4 >= len(said) and words * 2 >= len(said) and alike

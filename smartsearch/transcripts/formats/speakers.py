@@ -98,7 +98,7 @@ _LABELS = frozenset(
     present|apologies|absent|regrets|attending|in attendance
     delivered|sent|received|edited|style|dialogue|scripttype
     copyright|comment|comments|upstream-name|upstream-contact|run|check|requires|unsupported|reason
-    attendees|presenters|method|methods|discussion|objective|objectives|abstract
+    attendees|joined|posts|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
     .replace("    ", "")
     .split("|")
@@ -390,9 +390,14 @@ def both_sides(names: Iterable[str]) -> bool:
     )
 
 
+_LABELLED = re.compile(r"\w (?:title|date|time|name|id|participants|attendees|link|number|url)$")
+"""How labels of several words end."""
+
+
 def is_label(name: str) -> bool:
     """Whether the word before a colon is one that people put there without speaking."""
-    return _bare(name).casefold().rstrip(".:") in _LABELS
+    said = _bare(name).casefold().rstrip(".:")
+    return said in _LABELS or _LABELLED.search(said) is not None
 
 
 def looks_like_name(name: str) -> bool:

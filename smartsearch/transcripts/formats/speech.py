@@ -39,7 +39,7 @@ _LISTS = {
     *("segments", "transcription", "utterances", "phrases", "recognizedphrases", "sentences"),
     *("chunks", "data"),
     *("words", "elements", "items", "audiosegments", "speakers", "transcript", "monologues", "captions"),
-    *("result", "results", "alternatives", "channels", "paragraphs"),
+    *("result", "results", "alternatives", "channels", "paragraphs", "response"),
 }
 """Keys of lists of what was heard, and of what they stand in."""
 _TEXTS = ("text", "transcript", "body", "punctuatedword", "word", "value", "content", "display", "sentence")
