@@ -77,7 +77,7 @@ _UNIX = re.compile(
 _NUMERIC = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _CLOCK = re.compile(
     r"(?<![\d:])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?![\d:])\s*([ap])?(?(4)\.?m\b\.?)"
-    r"\s*(Z\b|UTC\b|GMT\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
+    r"\s*(Z\b|(?:UTC|GMT)(?:[+-](?:1[0-4]|0?\d)(?::?[0-5]\d)?)?\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
     re.I,
 )
 _BETWEEN = re.compile(r"[\s,،.;()\[\]|–—-]+")
@@ -293,9 +293,11 @@ def _take_clock(text: str) -> tuple[str, str]:
 def _offset(written: str | None) -> str:
     if not written:
         return ""
-    if written[0] not in "+-":
+    written = written.lstrip("UTCGMutcgm")
+    if written[:1] not in ("+", "-"):
         return "+00:00"
-    return f"{written[0]}{int(written[1:3]):02}:{int(written[-2:]):02}"  # any script's digits
+    told = f"{written[1:].replace(':', '')}{'00' if len(written) < 4 else ''}"
+    return f"{written[0]}{int(told[:-2]):02}:{int(told[-2:]):02}"  # any script's digits
 
 
 def month_of(name: str) -> int:

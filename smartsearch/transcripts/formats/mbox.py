@@ -45,6 +45,18 @@ _REPLY = re.compile(
 _FORWARD = re.compile(
     r"\s{0,8}(?:fwd?|wg|tr|rv|enc|i|doorst|vl|vb|pd|ilt|転送|转发|轉寄)(?:\[\d{1,3}\])?\s?[:：]", re.I
 )
+_WORDS = {
+    "From": "Von|De|Da|Van|Från|Fra|От|差出人|发件人|寄件者",
+    "Sent": "Gesendet|Datum|Envoyé|Date|Enviad[oa](?: el)?|Data|Fecha|Inviato|Verzonden|Skickat|Sendt"
+    "|Отправлено|送信日時|发送时间",
+    "To": "An|À|A|Para|Aan|Till|Til|Cc|Кому|宛先|收件人",
+    "Subject": "Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne|Emne|Тема|件名|主题",
+}
+"""The fields of a mail in other languages, as Outlook and Apple Mail show them."""
+_ABROAD = re.compile("|".join(rf"(?P<{name}>^(?:{words})\s?[:：])" for name, words in _WORDS.items()), re.M)
+_SHOWN = re.compile(
+    rf"^(?:{_WORDS['From']})\s?[:：].{{1,400}}(?:\n[^\n:：]{{1,20}}[:：].{{0,400}}){{2,6}}", re.M
+)
 _CHAINED = re.compile(r"^From: .{1,400}\n(?:.{0,400}\n){0,2}Sent: ", re.M)
 _IDS = re.compile(r"<([^<>\s]{1,400})>")
 _FROM_TIME = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[+-]\d{4} )?\d{4}")
@@ -74,19 +86,29 @@ _PLIST = re.compile(r"^<\?xml version=\S{1,9}(?: encoding=\S{1,12})?\?>\s{1,4}<!
 
 def detect(source: Source) -> bool:
     """Whether the file begins with a `From ` line and a header, or with the header of a single mail."""
-    return _is_box(source) or _begins(source) > 0
+    return _is_box(source) or _begins(source, _in_english(source)) > 0
 
 
 def _is_box(source: Source) -> bool:
     return _BORDER.match(source.text[:4096].lstrip()) is not None
 
 
-def _begins(source: Source) -> int:
+def _in_english(source: Source) -> list[str]:
+    """The lines of a file, the fields of mails that it begins with in English."""
+    if not _ABROAD.match(source.first_line()):
+        return source.lines
+    text = "\n".join(source.lines)
+    return _SHOWN.sub(lambda block: _ABROAD.sub(lambda found: f"{found.lastgroup}:", block[0]), text).split(
+        "\n"
+    )
+
+
+def _begins(source: Source, lines: list[str]) -> int:
     """The line at which the header of a single mail begins, 0 where the file is none."""
-    begun = next((n for n, line in enumerate(source.lines[:_TOP]) if line.strip()), 0)
-    begun += source.lines[begun].strip().isdecimal()  # the length, in `.emlx`
+    begun = next((n for n, line in enumerate(lines[:_TOP]) if line.strip()), 0)
+    begun += lines[begun].strip().isdecimal()  # the length, in `.emlx`
     values: dict[str, str] = {}
-    for line in source.lines[begun : begun + _TOP]:
+    for line in lines[begun : begun + _TOP]:
         field = _FIELD.match(line)
         if field:
             values.setdefault(field["name"].lower(), field["value"])
@@ -120,10 +142,11 @@ def _mails(source: Source) -> Iterator[Item | FormatError]:
 
 def _single(source: Source) -> Iterator[tuple[int, str, str]]:
     """As `_box`, for a file that is one mail, or a chain of them as Outlook shows it."""
-    begun = _begins(source)
+    lines = _in_english(source)
+    begun = _begins(source, lines)
     if begun:
-        text = "\n".join(source.lines[begun - 1 :])
-        ends = list(_PLIST.finditer(text))[-1:] if source.lines[begun - 2 : begun - 1] else []
+        text = "\n".join(lines[begun - 1 :])
+        ends = list(_PLIST.finditer(text))[-1:] if lines[begun - 2 : begun - 1] else []
         end = ends[0].start() if ends else len(text)
         chain = [found.start() for found in _CHAINED.finditer(text)] if _CHAINED.match(text) else [0]
         for start, last in pairwise([*chain, end]):
