@@ -149,8 +149,6 @@ apps/continue .json: sessions of Continue
 apps/zed .json: threads of Zed's agent as JSON
     how: Zed: open the thread as JSON, of its database or a copy
 apps/vercel-ai .json .jsonl: messages of `parts`: Vercel's AI SDK, contents of Gemini's interface
-apps/lobechat .json: LobeChat's export
-    how: LobeChat: Settings, Data, Export all
 apps/big-agi .json: big-AGI's conversations
     how: big-AGI: a conversation's menu, Backup, Download
 apps/chatbox .json: Chatbox's backup
@@ -171,7 +169,7 @@ datasets/dialogues .json .jsonl .ndjson: data sets of dialogues: SAMSum, MediaSu
     how: their files on the Hugging Face Hub
     rest: summaries and answers that were not chosen
 messages .json .jsonl .ndjson: messages with `role` and `content`, `sender` and `text` or the like: JSONL, a
-    list, conversations; NextChat, TypingMind, LiteLLM, GitLab, Jira, Twilio ...
+    list, conversations; NextChat, TypingMind, LobeChat, LiteLLM, GitLab, Jira, Twilio ...
 extras/export-extras .json silent: files without turns in exports; nothing is read
 """
 _TEXT = """

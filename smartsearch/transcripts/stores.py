@@ -17,7 +17,6 @@ import orjson
 
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.jsontext import parse
-from smartsearch.transcripts.formats.keys import keys_of
 
 LOG = "-wal"
 """What the log's name has behind that of its store."""
@@ -70,8 +69,6 @@ def _committed(log: bytes, page: int) -> tuple[dict[int, int], int]:
 def text(data: bytes) -> tuple[str, tuple[str, ...]]:
     """The document: of each table that is known its rows by their key, and a warning for a damaged store.
 
-    Of a store without such tables the rows of those that hold messages, as lists.
-
     Raises FormatError `binary` for a store without such tables, or one that cannot be opened.
     """
     if sys.version_info < (3, 11):
@@ -87,8 +84,6 @@ def text(data: bytes) -> tuple[str, tuple[str, ...]]:
                 if columns := _columns(store, name):
                     rows = found.setdefault(name, {})
                     rows.update(_rows(store, name, columns, _TABLES[name][2], len(data)))
-            chats = {} if found else {name: _messages(store, name, len(data)) for name in names}
-            found = found or {name: rows for name, rows in chats.items() if rows}
     except sqlite3.Error as error:
         if not any(found.values()):
             raise FormatError(f"a SQLite store that cannot be read: {error}", kind="binary") from None
@@ -132,36 +127,18 @@ def _columns(store: sqlite3.Connection, table: str) -> list[str]:
     return [name for name in (*needed, *others) if name in there] if there.issuperset(needed) else []
 
 
-def _messages(store: sqlite3.Connection, table: str, room: int) -> list[dict[str, Any]]:
-    """The rows of a table whose columns are those of messages, or of questions with answers; else none."""
-    named = f'"{table.replace(chr(34), 2 * chr(34))}"'
-    columns = [row[1] for row in store.execute(f"PRAGMA table_info({named})")]
-    keys = keys_of(dict.fromkeys(columns))
-    if not (keys.pair or (keys.text and (keys.speaker or keys.after_role))):
-        return []
-    quoted = [f'"{name.replace(chr(34), 2 * chr(34))}"' for name in columns]
-    return [dict(zip(columns, map(_value, row))) for row in _whole(store, named, quoted, "1", room)]
-
-
 def _rows(
     store: sqlite3.Connection, table: str, columns: list[str], which: str, room: int
 ) -> Iterator[tuple[str, Any]]:
     """Key and value of each row. Raises FormatError `too_large` for more text than the file can hold."""
-    for row in _whole(store, table, columns, which, room):
-        values = {name: _value(value) for name, value in zip(columns, row)}
-        yield str(row[0]), values.get("value", values)
-
-
-def _whole(
-    store: sqlite3.Connection, table: str, columns: list[str], which: str, room: int
-) -> Iterator[tuple[Any, ...]]:
     # not by way of an index, which may be damaged where the rows are whole
     query = f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED WHERE {which}"
     for row in store.execute(query):
         room -= sum(len(value) for value in row if isinstance(value, str | bytes))
         if room < 0:
             raise FormatError("its rows come to more than the file holds", kind="too_large")
-        yield row
+        values = {name: _value(value) for name, value in zip(columns, row)}
+        yield str(row[0]), values.get("value", values)
 
 
 def _value(value: Any) -> Any:

@@ -135,31 +135,6 @@ def test_another_store_is_named_by_its_tables(tmp_path: Path) -> None:
         read([str(tmp_path / "birds.db")])
 
 
-@pytest.mark.parametrize(
-    ("columns", "row", "turns"),
-    [
-        (
-            "role, content, created_at",
-            ("user", "Is it open?", "2025-01-01T10:00:00Z"),
-            [("user", "Is it open?")],
-        ),
-        (
-            "prompt, response",
-            ("Is it open?", "Until 8."),
-            [("user", "Is it open?"), ("assistant", "Until 8.")],
-        ),
-    ],
-)
-def test_any_table_of_messages_is_read(
-    tmp_path: Path, columns: str, row: tuple[str, ...], turns: Any
-) -> None:
-    with closing(sqlite3.connect(tmp_path / "bot.db")) as store, store:
-        store.execute(f'CREATE TABLE "what ""was"" said" ({columns})')
-        store.execute(f'INSERT INTO "what ""was"" said" VALUES ({", ".join("?" * len(row))})', row)
-        store.execute("CREATE TABLE sightings (name)")
-    assert [(turn.speaker, turn.text) for turn in read([str(tmp_path / "bot.db")]).turns] == turns
-
-
 def test_a_view_or_a_column_that_makes_text_up_is_not_asked(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "state.vscdb")) as store, store:
         store.execute("CREATE TABLE ItemTable (key, value)")

@@ -71,23 +71,6 @@ def _zed_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
     return {"content": found}
 
 
-# LobeChat: messages in one list, sessions and topics beside it.
-def _lobe(source: Source, item: Item) -> Iterator[Chat]:
-    """The messages of each topic, or session, earliest first."""
-    held = mapping(item.value, "state") or mapping(item.value, "data")
-    titles = {
-        string(one, "id"): string(one, "title") or string(mapping(one, "meta"), "title")
-        for key in ("sessions", "topics")
-        for one in objects(held, key)
-    }
-    where = "state" if "state" in mapping(item.value) else "data"
-    chats: dict[str, list[Item]] = {}
-    for one in item.elements(where, "messages"):
-        chats.setdefault(string(one.value, "topicId", "sessionId"), []).append(one)
-    for known, messages in chats.items():
-        yield Chat(item, messages, known or source.stem, titles.get(known, ""))
-
-
 # Chatbox: sessions in one list, or each under a key of its own, `session:ID`.
 def _chatbox(_: Source, item: Item) -> Iterator[Chat]:
     value = mapping(item.value)
@@ -174,13 +157,6 @@ FORMS = {
         time=lambda _, began: began,
         about=lambda _, item, __: item.value.get("updated_at"),
         turn="id User/id",
-    ),
-    "lobechat": Form(
-        claims="state|data/messages[]/role+sessionId|topicId",
-        parted=_lobe,
-        inside="messages",
-        roles=_ALL,
-        sort=True,
     ),
     "big-agi": Form(
         claims=(

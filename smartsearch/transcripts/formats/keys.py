@@ -43,7 +43,7 @@ _USUAL = {
     ),
     "conversation": (
         *("conversation_id", "thread_id", "conversation", "channel", "chat", "room", "channel_name"),
-        *("chat_name", "room_name", "channel_id", "chat_id", "room_id"),
+        *("chat_name", "room_name", "channel_id", "chat_id", "room_id", "topic_id"),
     ),
     "session": ("session_id", "session"),
     "turn": ("id", "message_id", "uuid", "turn_identifier", "msg_id"),
