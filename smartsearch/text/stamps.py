@@ -36,12 +36,16 @@ _NAMED = (
     rf"|\d{{4}}\.? {ANY_MONTH} \d{{1,2}}\."
     rf"|{ANY_MONTH}\.? {{1,2}}\d{{1,2}}(?:st|nd|rd|th)?(?![:\d])(?:,? \d{{4}}(?![:\d]))?"
 )
-_NEAR = (
+_RELATIVE = (
     r"(?:to-?day|yesterday|heute|gestern|hoy|ayer|aujourd['’]hui|hier|oggi|ieri|hoje|ontem|vandaag|gisteren"
-    r"|сегодня|вчера|今天|昨天|今日|昨日|오늘|어제|dzisiaj|wczoraj|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    r"|сегодня|вчера|今天|昨天|今日|昨日|오늘|어제|dzisiaj|wczoraj)"
 )
+_NEAR = rf"(?:{_RELATIVE}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
 _EARLY = rf"(?:{_WORD}{{1,14}}\s|(?:上午|下午|午前|午後|오전|오후|凌晨|早上|晚上|中午)\s?)"
-_ZONE = r"(?:\s?(?:Uhr\b|Z\b|UTC\b|GMT\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b|[+-]\d\d:?\d\d\b))?"
+_ZONE = (
+    r"(?:\s?(?:Uhr\b|Z\b|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b"
+    r"|[+-]\d\d:?\d\d\b))?"
+)
 _HALF = rf"(?:[ap]\.?\s?m\b\.?|{ABROAD_HALF}(?![^\W_])|{_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
@@ -75,8 +79,10 @@ STAMP = (
 )
 """What a stamp looks like, for a pattern compiled with `re.I`. Bounded in every part; without groups."""
 _PLACE = re.compile(rf"(?P<from>{_SPOT}){_TO}{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN}|\d{{1,3}}s)", re.I)
+_SHORT = re.compile(r"(\d{1,2})[-/.](\d{1,2})\.?,?\s(?:at )?(?=\d{1,2}[:.]\d\d)", re.ASCII)
 _ALONE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 """A clock and no more, as most stamps without a date are."""
+_UNKNOWN = re.compile(rf"{_RELATIVE}(?![^\W_])", re.I)
 _PARTS = re.compile(r"(\d{1,3})\s?(\w)")
 _PASSED = 6 * 60
 """Minutes that a clock falls back when a day has passed; a change of summer time is one hour."""
@@ -119,6 +125,15 @@ def yearless(text: str, before: str) -> str:
     return calendar_day(int(before[:4]) + 1, month, int(day[8:])) if day and late else day
 
 
+def _nearest(one: int, other: int, before: str) -> str:
+    """The day of a month and a day, in either order, that is nearest to the day `before` it; "" without."""
+    if not before:
+        return ""
+    year, last = int(before[:4]), date.fromisoformat(before)
+    days = (calendar_day(at, *told) for at in (year, year + 1) for told in ((one, other), (other, one)))
+    return min(filter(None, days), key=lambda day: abs(date.fromisoformat(day) - last), default=before)
+
+
 def day_above(lines: Sequence[str]) -> str:
     """The one day that the lines above a chat's first turn tell, but for that of an export; or ""."""
     told = [line for line in lines[-_ABOVE:] if len(line) < _LONGEST and not _TAKEN_OUT.search(line)]
@@ -155,6 +170,9 @@ class Timeline:
             if self.rolls:
                 self._roll(hour)
             return f"{self.day}T{hour}" if self.day else ""
+        if _UNKNOWN.match(stamp):  # of the day on which it was copied
+            self.on("")
+            return ""
         if time := to_iso(stamp, day_first=self.orders.day_first(stamp)):
             self.day = time[:10]
             if "T" in time:
@@ -165,6 +183,9 @@ class Timeline:
         elif day := yearless(stamp, self.day):
             self.on(day)
             stamp = _YEARLESS.sub("", stamp, count=1)
+        elif found := _SHORT.match(stamp):
+            self.on(_nearest(int(found[1]), int(found[2]), self.day))
+            stamp = stamp[found.end() :]
         hour = clock(stamp, self.halves) or (clock(stamp.rpartition(" ")[2]) if day else "")
         if hour and self.rolls and not (time or day):
             self._roll(hour)

@@ -68,7 +68,11 @@ _NOTE = re.compile(
 )
 """What programs say of a recording between turns."""
 _REACTED = re.compile(r":[\w+-]{1,40}:|[^\w\s]{1,8}")
-_BELOW = re.compile(r"\d{1,3} \w{1,12} reactions?\.|\d{1,3} repl(?:y|ies)|Last reply .{1,40}|Edited")
+_BELOW = re.compile(
+    r"\d{1,3} \w{1,12} reactions?\.|\d{1,3} repl(?:y|ies)|Last re(?:ply .{1,40}|ad)|Edited|New|View thread"
+    r"|Has context menu|Type a message|Message [#@].{1,60}",
+    re.I,
+)
 """What windows that were copied show below a message; a reaction has how many there are below it."""
 _BORDER = re.compile(r"={20,}$|={3,40} (?P<title>[^\n=]{1,100}) ={3,40}$")
 _SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
@@ -354,7 +358,7 @@ class _State:
             return 1
         if not (self.opened and self.opened.stamp):
             return 0
-        counted = last.isdecimal() and _REACTED.fullmatch(above)
+        counted = last.isdecimal() and (_REACTED.fullmatch(above) or _BELOW.fullmatch(above))
         return 2 if counted else int(_BELOW.fullmatch(last) is not None)
 
     def close(self) -> Iterator[Record]:

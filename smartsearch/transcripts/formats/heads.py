@@ -53,6 +53,7 @@ _FEW = 6
 _ID = re.compile(r"\s?[\[(<](?:[A-Z0-9]{5,24}|\d{4}|[^\s<>()\[\]]{1,64}@[^\s<>()\[\]]{1,100})[\])>]$")
 _RECEIVER = re.compile(
     r" \((?:(?:to|an|à|a|para) (?:[^()]|\([^()]*\))*|pinned|edited)\)$| (?:→|->) [^→>]{1,60}$"
+    r"| to (?:everyone|.{1,60} \(privately\))$| sent the following messages? at$"
 )
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
@@ -61,6 +62,8 @@ _LEVELS = (
     "trace|debug|verbose|silly|info|information|notice|note|log|warn|warning|err|error|severe|crit|critical|fatal"
     "|alert|emerg|panic|statement|detail|hint|success|failure|failed|fine|finest|http|stderr|stdout"
 )
+_TITLED = re.compile(r"(?:the|a|act|scene|part|chapter|akt|szene|persons?|personen|cast) ", re.I)
+"""How titles begin, which stand alone on their lines as names do."""
 _LEVEL = re.compile(rf"(?:\W|^)(?:{_LEVELS})(?:\W|$)", re.I)
 _DATING = re.compile(r"(?:\b|[-_])(?:date|time|datum|zeit|fecha|(?:19|20)\d\d)$", re.I)
 """How labels of a time end, and works that are cited."""
@@ -145,7 +148,7 @@ class Head:
     def goes_on(self, lines: Sequence[str], number: int) -> str:
         """The stamp of a line that is no more, with which a speaker of such a head goes on; "" for none."""
         line, below = lines[number - 1].strip(), "".join(lines[number : number + 1]).strip()
-        told = "\n" in self.written and self.above and len(line) < _WIDEST and _is_stamp(line)
+        told = self.has_time and self.above and len(line) < _WIDEST and _is_stamp(line)
         stamp = _STAMPED.search(line) if told and below and not _is_stamp(below) else None
         return stamp[0] if stamp else ""
 
@@ -208,7 +211,9 @@ class _Part:
 @lru_cache(maxsize=4096)
 def _tidied(name: str) -> str:
     """A name without stars or quotes around it, and an account's id, an office or a receiver behind it."""
-    alone = _ID.sub("", name.strip().strip('*_"\u2068\u2069').rstrip(" :»|·•")).partition(" -- ")[0]
+    bare = name.strip().strip('*"\u2068\u2069')
+    bare = bare.strip("_") if bare[:1] == bare[-1:] == "_" else bare
+    alone = _ID.sub("", bare.rstrip(" :»|·•")).partition(" -- ")[0]
     return _RECEIVER.sub("", alone).removeprefix("Postby ") or name
 
 
@@ -221,8 +226,8 @@ def _compiled(part: str) -> re.Pattern[str]:
     """The pattern of what stands on one side of a stamp, or of a whole line without one."""
     pieces = [piece for piece in _PIECES.split(part) if piece]
     written = [r"\s{0,40}" if not pieces or pieces[0] != "TEXT" else ""]
-    if not pieces:
-        written = [rf"{_STATUS}\s{{0,40}}{_ARRIVED}"]
+    if not part.strip():
+        pieces, written = [], [rf"{_STATUS}{_gap(part) if part else ''}\s{{0,40}}{_ARRIVED}"]
     for n, piece in enumerate(pieces):
         if piece == "NAME":
             closing = pieces[n + 1].strip()[:1] if n + 1 < len(pieces) else ""
@@ -335,6 +340,8 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
         elif above and len(above) <= 80 and n + 1 < len(lines):
             again = _is_stamp(lines[n + 1].strip())
             yield f"NAME\n{_stamp_in(bare)}" + (f"\n{_stamp_in(lines[n + 1].strip())}" if again else "")
+            if lines[n].startswith("  "):
+                yield f"NAME\n  {_stamp_in(bare)}"
             if n == 1 or not lines[n - 2].strip():
                 yield f"\nNAME\n{_stamp_in(bare)}"
         below = lines[n + 1] if n + 1 < len(lines) else ""
@@ -408,9 +415,11 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
         named = [name for name in counts if name[0].isalpha() and _is_name(name) and may_be_name(name)]
         often = {name for name in named if counts[name] > 1}
         capital = all(map(str.isupper, often))
-        once = {name for name in named if len(name.split()) < 4}
+        once = {name for name in named if len(name.split()) < 4 and not _TITLED.match(name)}
         return frozenset(often | {name for name in once if (name.isupper() if capital else " " in name)})
     words = 2 if head.has_time and not head.above else int(head.has_time or "> " in head.written)
+    if words == 2 and all(here.name for here in opened.values()):
+        words = 5
     if head.written.endswith(("TIME", "TIME]", "TIME)", "TIME:")):
         words = _WORDS
     return frozenset(
@@ -523,6 +532,9 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     if head.written.startswith("TIME\n") and next(filter(None, map(str.strip, lines))) in names:
         return False  # times stand at the end of turns
     if head.above:
+        alone = Counter(map(str.strip, lines)) if "\n" in head.written else Counter[str]()
+        if sum(alone[name] for name in names) >= 2 * turns:
+            return False  # what stands below messages, or names without a time
         below = [end < len(lines) and bool(lines[end].strip()) for end in found.ends.values()]
         apart = [end + 1 < len(lines) and bool(lines[end + 1].strip()) for end in found.ends.values()]
         starts = set(found.opened)

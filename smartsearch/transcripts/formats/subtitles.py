@@ -185,8 +185,10 @@ def _begins(line: str, cue: _Cue) -> bool:
     return line == first or not (named and named.end() == len(first))
 
 
-def _name_in(found: re.Match[str]) -> str:
-    return (found["name"] or found["within"]).strip()
+def _name_in(found: re.Match[str] | None, names: frozenset[str]) -> str:
+    """Whoever is named, perhaps with how they speak behind it: `AMES (shouting)`; "" for nobody."""
+    name = (found["name"] or found["within"]).strip() if found else ""
+    return next((known for known in (name.partition(" (")[0], name) if known in names), "")
 
 
 def _voiced(cue: _Cue) -> bool:
@@ -210,8 +212,8 @@ def _parts(cue: _Cue, names: frozenset[str], last: str) -> Iterator[Said]:
             else:
                 said = _plain(piece)
                 found = _NAMED.match(said)
-                if n == 0 and found and _name_in(found) in names:
-                    who, said = _name_in(found), said[found.end() :].strip()
+                if n == 0 and found and (who := _name_in(found, names)):
+                    said = said[found.end() :].strip()
                 elif n == 0 and not voiced and (turned := _TURNED.match(said)):
                     who, said = "", said[turned.end() :]
                 else:
