@@ -125,7 +125,10 @@ class Head:
 
     def at(self, lines: Sequence[str], number: int) -> tuple[Opening, int] | None:
         """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
-        parts = self._lines[0].of_line(unlinked(lines[number - 1]))
+        begun = lines[number - 1]
+        if len(self._lines) == 1 and number + 1 < len(lines) and lines[number].strip() in _BADGES:
+            begun, number = f"{begun}{lines[number + 1]}", number + 2
+        parts = self._lines[0].of_line(unlinked(begun))
         apart = self.is_bare or self.written[0] == "\n"
         if parts is None or (apart and number > 1 and lines[number - 2].strip()):
             return None
@@ -504,7 +507,7 @@ def _is_name(name: str) -> bool:
         and (any(map(str.isalpha, bare)) or bare[:1] == "+" or bare.isdigit())
         and not is_label(bare)
         and not _LEVEL.search(bare)
-        and (bare[-1] not in _SENTENCE_END or (bare[-1] == "." and " " in bare))
+        and (bare[-1] not in _SENTENCE_END or (bare[-1] == "." and (" " in bare or bare[0] == "@")))
         and not any(sign in bare for sign in ("://", "()"))
         and "  " not in bare
         and not _DATING.search(bare)
