@@ -69,9 +69,8 @@ _NOTE = re.compile(
 """What programs say of a recording between turns."""
 _REACTED = re.compile(r":[\w+-]{1,40}:|[^\w\s]{1,8}")
 _BELOW = re.compile(
-    r"\d{1,3} \w{1,12} reactions?\.|\d{1,3} repl(?:y|ies)|Last re(?:ply .{1,40}|ad)|Edited|New|View thread"
-    r"|Has context menu|Type a message|Message [#@].{1,60}",
-    re.I,
+    r"\d{1,3} \w{1,12} reactions?\.|\d{1,3} repl(?:y|ies)|Last re(?:ply .{1,40}|ad)|Edited|New|NEW"
+    r"|View thread|[Hh]as context menu|Type a message|Message [#@].{1,60}"
 )
 """What windows that were copied show below a message; a reaction has how many there are below it."""
 _BORDER = re.compile(r"={20,}$|={3,40} (?P<title>[^\n=]{1,100}) ={3,40}$")
@@ -359,7 +358,8 @@ class _State:
         if not (self.opened and self.opened.stamp):
             return 0
         counted = last.isdecimal() and (_REACTED.fullmatch(above) or _BELOW.fullmatch(above))
-        return 2 if counted else int(_BELOW.fullmatch(last) is not None)
+        below = 2 if counted else int(_BELOW.fullmatch(last) is not None)
+        return below if any(map(str.strip, self.lines[:-below])) else 0
 
     def close(self) -> Iterator[Record]:
         """The turn read so far, if any, and a clean slate for the next."""

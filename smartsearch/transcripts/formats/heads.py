@@ -125,14 +125,13 @@ class Head:
 
     def at(self, lines: Sequence[str], number: int) -> tuple[Opening, int] | None:
         """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
-        begun = lines[number - 1]
+        begun, end = lines[number - 1], number
         if len(self._lines) == 1 and number + 1 < len(lines) and lines[number].strip() in _BADGES:
-            begun, number = f"{begun}{lines[number + 1]}", number + 2
+            begun, end = f"{begun}{lines[number + 1]}", number + 2
         parts = self._lines[0].of_line(unlinked(begun))
         apart = self.is_bare or self.written[0] == "\n"
         if parts is None or (apart and number > 1 and lines[number - 2].strip()):
             return None
-        end = number
         for part in self._lines[1:]:
             end += end < len(lines) and lines[end].strip() in _BADGES
             told = part.of_line(unlinked(lines[end])) if end < len(lines) else None
