@@ -17,6 +17,7 @@ from itertools import pairwise, takewhile
 
 from smartsearch.errors import InputError
 from smartsearch.text.stamps import STAMP, seconds
+from smartsearch.text.times import WEEKDAY
 from smartsearch.transcripts.formats.speakers import (
     Opening,
     is_label,
@@ -531,6 +532,8 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         return False
     if head.written.startswith("--") or ("] [NAME]" in head.written and all(map(str.isupper, names))):
         return False  # who changed a package; what part of a program
+    if head.written == "NAME TIME" and any(map(_WEEKDAY.fullmatch, names)):
+        return False  # days with their times
     if head.written.startswith("TIME\n") and next(filter(None, map(str.strip, lines))) in names:
         return False  # times stand at the end of turns
     if head.above:
@@ -556,6 +559,7 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     return turns * 5 >= 3 * after and _is_talk(found)
 
 
+_WEEKDAY = re.compile(WEEKDAY, re.I)
 _LISTED = ("- ", "* ", "+ ", "--", "==", "~~", "..")
 """What stands below titles of lists, and underlines titles."""
 
