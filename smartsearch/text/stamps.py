@@ -71,7 +71,7 @@ STAMP = (
     rf"(?<![a-z\d:])(?:{_SPOT}{_TO}{_SPOT}"
     rf"|(?:{_DAY_OF_WEEK}|(?:le|am|den|on|el|il|em|op) )?(?:{_DATE}){_BETWEEN}{_EARLY}?{_LOOSE}"
     rf"(?:\s(?-i:[A-Z]{{3,4}}))?(?:\s\d{{4}}\b)?"
-    rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d:\d\d"
+    rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d(?::\d\d)?"
     rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
     rf"|\d{{1,2}}[-/.]\d{{1,2}}\.?,?\s(?:at )?{_CLOCK}"
     rf"|(?:{_SURE_DATE})(?=[\s,:\])|*_])|{_SPAN}|\d{{1,3}}s(?=\s?[)\]])"

@@ -71,6 +71,7 @@ _DAY_MONTH = re.compile(
 )
 _MONTH_DAY = re.compile(rf"\b{_MONTH}[\s-]+{_NTH},?[\s-]+(\d{{4}})(?!\d)", re.I)
 _YEAR_MONTH_DAY = re.compile(rf"(?<!\d)(\d{{4}})\.?\s+{_MONTH}\s+(\d{{1,2}})(?![\d:])\.?", re.I)
+_LETTERS = re.compile(r"[^\W\d_]{3}")
 _UNIX = re.compile(
     rf"\b{_MONTH}\s+(\d{{1,2}})\s(\d\d:\d\d(?::\d\d)?)(?:\s[A-Z]{{3,4}})?\s(\d{{4}})(?!\d)", re.I
 )
@@ -232,18 +233,19 @@ def _western(found: re.Match[str]) -> str:
 
 def take_date(text: str, day_first: bool) -> tuple[str, str]:
     """The first date in `text` and `text` without it, or "" and `text`."""
+    worded = _LETTERS.search(text)  # no month has a shorter name
     if found := _YEAR_FIRST.search(text):
         year, month, day = int(found[1]), int(found[3]), int(found[4])
     elif found := _EASTERN.search(text):
         year, month, day = int(found[1]), int(found[2]), int(found[3])
-    elif found := _of_month(_DAY_MONTH, 2, text):
+    elif worded and (found := _of_month(_DAY_MONTH, 2, text)):
         year, month, day = int(found[3] or 2000 + int(found[4])), month_of(found[2]), int(found[1])
-    elif found := _of_month(_YEAR_MONTH_DAY, 2, text):
+    elif worded and (found := _of_month(_YEAR_MONTH_DAY, 2, text)):
         year, month, day = int(found[1]), month_of(found[2]), int(found[3])
-    elif found := _of_month(_UNIX, 1, text):
+    elif worded and (found := _of_month(_UNIX, 1, text)):
         iso = calendar_day(int(found[4]), month_of(found[1]), int(found[2]))
         return (iso, f"{text[: found.start()]} {found[3]} {text[found.end() :]}") if iso else ("", text)
-    elif found := _of_month(_MONTH_DAY, 1, text):
+    elif worded and (found := _of_month(_MONTH_DAY, 1, text)):
         year, month, day = int(found[3]), month_of(found[1]), int(found[2])
     elif found := _NUMERIC.search(text):
         year, month, day = _ordered(int(found[1]), int(found[3]), int(found[4]), day_first)

@@ -49,7 +49,7 @@ _PAGE = re.compile(
 _BUTTONS, _LIKELY = 12, 0.6
 _ROW = 0.9  # share of lines that open turns where any line does
 _DIGITS = re.compile(r"\d+")
-_BY = ("by", "von", "par", "de", "por", "di", "door", "av", "af")
+_BY = (" by ", " von ", " par ", " de ", " por ", " di ", " door ", " av ", " af ")
 """Behind them the line above a head says who sent what it repeats, in Teams' window: `The lift ... by Ole`"""
 _NO_ORDERS = Orders({})
 _SETTING_OFF = "#-=–—─━═_~*["
@@ -151,7 +151,8 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
         if here := head.at(lines, number):
             found[number], end = here
             last = here[0].name
-            if number > 1 and lines[number - 2].rstrip().endswith(tuple(f" {by} {last}" for by in _BY)):
+            above = lines[number - 2].rstrip() if number > 1 else ""
+            if above.endswith(last) and above.removesuffix(last).endswith(_BY):
                 about.add(number - 1)
         elif last and (stamp := head.goes_on(lines, number)):
             found[number] = Opening("stamped", stamp, last, "")

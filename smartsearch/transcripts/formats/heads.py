@@ -150,9 +150,17 @@ class Head:
 
     def goes_on(self, lines: Sequence[str], number: int) -> str:
         """The stamp of a line that is no more, with which a speaker of such a head goes on; "" for none."""
-        line, below = lines[number - 1].strip(), "".join(lines[number : number + 1]).strip()
-        told = self.has_time and self.above and len(line) < _WIDEST and _is_stamp(line)
-        stamp = _STAMPED.search(line) if told and below and not _is_stamp(below) else None
+        line = lines[number - 1]
+        if not (
+            self.has_time
+            and self.above
+            and len(line) < _WIDEST
+            and _TIMED.search(line)
+            and _is_stamp(line.strip())
+        ):
+            return ""
+        below = "".join(lines[number : number + 1]).strip()
+        stamp = _STAMPED.search(line) if below and not _is_stamp(below) else None
         return stamp[0] if stamp else ""
 
     def unnamed(self, line: str) -> Opening | None:
