@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from smartsearch.text.stamps import yearless
 from smartsearch.text.times import ANY_MONTH, WEEKDAY, Orders, clock, find_date, to_iso
-from smartsearch.transcripts.formats.heads import Head, known_names, without_verbs
+from smartsearch.transcripts.formats.heads import Head, known_names, without_asides, without_verbs
 from smartsearch.transcripts.formats.speakers import (
     HEADINGS,
     STYLES,
@@ -128,6 +128,7 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
             stamp, last = ("", 0) if here.text else _below(lines, number, here.name)
             found[number] = replace(here, stamp=here.stamp or stamp)
             told[number] = range(number + 1, last + 1)
+    found = without_asides(found)
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
     chosen = _chosen(found, written)
     if known and chosen.names:

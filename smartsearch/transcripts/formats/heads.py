@@ -127,14 +127,14 @@ class Head:
     def at(self, lines: Sequence[str], number: int) -> tuple[Opening, int] | None:
         """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
         begun, end = lines[number - 1], number
-        if len(self._lines) == 1 and number + 1 < len(lines) and lines[number].strip() in _BADGES:
+        if len(self._lines) == 1 and number + 1 < len(lines) and _BADGE.fullmatch(lines[number]):
             begun, end = f"{begun}{lines[number + 1]}", number + 2
         parts = self._lines[0].of_line(unlinked(begun))
         apart = self.is_bare or self.written[0] == "\n"
         if parts is None or (apart and number > 1 and lines[number - 2].strip()):
             return None
         for part in self._lines[1:]:
-            end += end < len(lines) and lines[end].strip() in _BADGES
+            end += end < len(lines) and _BADGE.fullmatch(lines[end]) is not None
             told = part.of_line(unlinked(lines[end])) if end < len(lines) else None
             if told is None:
                 return None
@@ -364,7 +364,7 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
 
 _STATUS = r"(?::[\w+-]{2,40}:|APP\b)?"
 """What Slack's people set beside their names, and how it tells programs, as it is copied."""
-_BADGES = ("APP", "BOT", "OP", "Mod")
+_BADGE = re.compile(r"\s*(?:APP|BOT|OP|Mod|\[[A-Z]{2,4}\])\s*")
 """What stands below a name on a line of its own."""
 _ARRIVED = r"(?:\s?[-–—·|(]\s?(?i:read|delivered|sent|seen|edited)\b.{0,40})?"
 """Whether a message reached its receiver, as phones tell it behind its time."""
@@ -442,14 +442,24 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
     )
 
 
+def without_asides(opened: Mapping[int, Opening]) -> dict[int, Opening]:
+    """What is opened, names without what stands in brackets behind them where somebody has the name alone."""
+    names = {here.name for here in opened.values()}
+    return {
+        number: replace(here, name=alone) if (alone := here.name.partition(" (")[0]) in names else here
+        for number, here in opened.items()
+    }
+
+
 def without_verbs(opened: Mapping[int, Opening]) -> dict[int, Opening]:
     """What is opened, names without the words of telling beside them all: `Maya says`, `Posted by Maya`."""
+    opened = without_asides(opened)
     split = [name.split() for name in {here.name for here in opened.values() if here.name}]
     first = _alike(split)
     last = _alike([words[first:][::-1] for words in split])
     kept = [" ".join(words[first : len(words) - last]) for words in split]
     if len(split) < 2 or not first + last or min(map(len, kept)) < 2:
-        return dict(opened)
+        return opened
     short = {" ".join(words): name for words, name in zip(split, kept, strict=True)}
     return {
         number: replace(here, name=short.get(" ".join(here.name.split()), ""))

@@ -98,7 +98,7 @@ _LABELS = frozenset(
     present|apologies|absent|regrets|attending|in attendance
     delivered|sent|received|edited|style|dialogue|scripttype
     copyright|comment|comments|upstream-name|upstream-contact|run|check|requires|unsupported|reason
-    attendees|joined|posts|presenters|method|methods|discussion|objective|objectives|abstract
+    attendees|joined|posts|resolved|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
     .replace("    ", "")
     .split("|")
@@ -402,7 +402,7 @@ def is_label(name: str) -> bool:
 
 def looks_like_name(name: str) -> bool:
     """Whether it is one to three words that begin with a capital, or a letter of a script without case."""
-    words = _bare(name).split()
+    words = [word for word in _ASIDE.sub("", _bare(name)).split() if not is_particle(word)]
     return not is_label(name) and 1 <= len(words) <= 3 and all(_begins_like_name(word[0]) for word in words)
 
 
