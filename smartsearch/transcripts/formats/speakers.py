@@ -402,7 +402,7 @@ def is_label(name: str) -> bool:
 
 def looks_like_name(name: str) -> bool:
     """Whether it is one to three words that begin with a capital, or a letter of a script without case."""
-    words = [word for word in _ASIDE.sub("", _bare(name)).split() if not is_particle(word)]
+    words = [w for w in _ASIDE.sub("", _bare(name)).split() if not (w.islower() and is_particle(w))]
     return not is_label(name) and 1 <= len(words) <= 3 and all(_begins_like_name(word[0]) for word in words)
 
 
