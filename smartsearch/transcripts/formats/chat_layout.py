@@ -145,18 +145,21 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
 def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout:
     """The layout of a file, or of its beginning, whose turns have this head; all its names where it is
     `stated`."""
-    found, about, end, last = dict[int, Opening](), set[int](), 0, ""
+    found, about, end, last = dict[int, Opening](), set[int](), 0, Opening("", "", "", "")
     for number in _outside_code(lines):
         if number <= end or not lines[number - 1].strip():
             continue
         if here := head.at(lines, number):
-            found[number], end = here
-            last = here[0].name
-            above = lines[number - 2].rstrip() if number > 1 else ""
-            if above.endswith(last) and above.removesuffix(last).endswith(_BY):
+            last, end = here
+            found[number], above = last, lines[number - 2].rstrip() if number > 1 else ""
+            if above.endswith(last.name) and above.removesuffix(last.name).endswith(_BY):
                 about.add(number - 1)
-        elif last and (stamp := head.goes_on(lines, number)):
-            found[number] = Opening("stamped", stamp, last, "")
+        elif (
+            last.name
+            and (stamp := head.goes_on(lines, number))
+            and (lines[number - 1][0] == "[" or not to_iso(last.stamp))  # a clock among words else
+        ):
+            found[number] = replace(last, stamp=stamp, text="")
         elif unnamed := head.unnamed(lines[number - 1]):
             found[number] = unnamed
         about.update(range(number + 1, end + 1))
