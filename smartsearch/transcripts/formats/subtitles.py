@@ -185,9 +185,9 @@ def _begins(line: str, cue: _Cue) -> bool:
     return line == first or not (named and named.end() == len(first))
 
 
-def _name_in(found: re.Match[str] | None, names: frozenset[str]) -> str:
+def _name_in(found: re.Match[str], names: frozenset[str]) -> str:
     """Whoever is named, perhaps with how they speak behind it: `AMES (shouting)`; "" for nobody."""
-    name = (found["name"] or found["within"]).strip() if found else ""
+    name = (found["name"] or found["within"]).strip()
     return next((known for known in (name.partition(" (")[0], name) if known in names), "")
 
 
