@@ -6,6 +6,7 @@
     ### Human: text                <｜User｜>text                USER: text ASSISTANT: answer</s>
 
 A mark ends the turn before it and names the next one's role. Marks of a text's begin and end are left out.
+A terminal in which `ollama run` was typed is read too: `>>> ` stands before what the user asks.
 """
 
 from __future__ import annotations
@@ -32,19 +33,37 @@ _ENDS = re.compile(
     r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text|end_of_turn)\|>|<(?:end_of_turn|bos|eos)>|</?s>"
     r"|<｜(?:begin|end)▁of▁sentence｜>"
 )
+_STARTED = re.compile(r"(?:^|[$%#>❯] ?)ollama run \S", re.M)
+_TYPED = re.compile(r"^>>> (?:/.*|(?P<asked>.*(?:\n\.\.\. .*)*))$", re.M)
+"""What is typed there: a command (`/bye`), or a question, perhaps of several lines."""
+_OPENING = 200  # characters in which a terminal's command stands
 _LOOKED = 20_000  # characters in which both sides have spoken
 _ROLES = {"asked": "user", "answered": "assistant", "system": "system", "after": "user"}
 
 
 def detect(source: Source) -> bool:
     """Whether the file begins with a mark, and marks of both sides follow."""
-    text = source.text[:_LOOKED]
+    text = _text(source)[:_LOOKED]
     if not ("<" in text or "[INST]" in text or text.startswith("### ")):
         return False
     mark = _mark(text)
     if mark is _MARK and not mark.match(_ENDS.sub("", text[:200]).lstrip()):
         return False
     return {"user", "assistant"} <= {_role(found) for found in mark.finditer(text)}
+
+
+def _text(source: Source) -> str:
+    """The text of a file, with marks for what stands in place of them on a terminal, line by line."""
+    text = "\n".join(source.lines)
+    if not _STARTED.search(text, 0, _OPENING):
+        return text
+    above, mark, rest = _TYPED.sub(_asked, text).partition("<|user|>")
+    return "\n" * above.count("\n") + mark + rest if mark else text
+
+
+def _asked(typed: re.Match[str]) -> str:
+    said = (typed["asked"] or "").replace("\n... ", "\n").replace('"""', "")
+    return f"<|user|>{said}<|assistant|>" if said else ""
 
 
 def _mark(text: str) -> re.Pattern[str]:
@@ -60,7 +79,7 @@ def _role(found: re.Match[str]) -> str:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
-    text = "\n".join(source.lines)
+    text = _text(source)
     marks = list(_mark(text[:_LOOKED]).finditer(text))
     ends = [found.start() for found in marks[1:]] + [len(text)]
     line = counted = 0
