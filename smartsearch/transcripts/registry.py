@@ -221,7 +221,7 @@ obsidian .md: chats in notes of Obsidian, a callout a message: `> [!user]`, `> [
 specstory .md: SpecStory's Markdown of sessions with Cursor, Claude Code, Codex and other agents
     how: they are in .specstory/history of a project, a file a session; name that hidden folder
 prompts .txt .md .markdown .log: prompts as language models are given them: ChatML, Llama's [INST], Gemma's
-    and Phi's marks
+    and Phi's marks; a terminal's `ollama run`
     rest: marks of turns
 table .csv .tsv .md: CSV, TSV and Markdown tables with a column for what is said, and one for who speaks or
     when in a recording
