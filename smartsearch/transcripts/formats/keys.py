@@ -202,10 +202,21 @@ def value_at(record: Any, keys: Iterable[str]) -> tuple[str, Any]:
 
 
 def _said_in(value: dict[str, Any]) -> str | list[Any] | None:
-    """The text in an object that stands for one: `{"body": "hi"}`, YouTube's `runs`."""
+    """The text in an object that stands for one: `{"body": "hi"}`, YouTube's `runs`, Jira's documents."""
     if isinstance(runs := value.get("runs"), list):
         return runs
+    if value.get("type") == "doc":
+        return _written(value).strip()
     return next((value[key] for key in keys_of(value).text if isinstance(value[key], str)), None)
+
+
+def _written(node: dict[str, Any], depth: int = 20) -> str:
+    """The text of a node of Atlassian's document format, and of those below it."""
+    attributes = mapping(node, "attrs")
+    said = string(node, "text") or string(attributes, "text", "shortName", "url")
+    inner = (_written(one, depth - 1) for one in objects(node, "content")) if depth else ()
+    ends = "\n" if node.get("type") in ("paragraph", "heading", "codeBlock", "hardBreak") else ""
+    return f"{said}{''.join(inner)}{ends}"
 
 
 def is_plain(record: Any, keys: Keys) -> bool:
