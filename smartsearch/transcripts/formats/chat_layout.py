@@ -156,6 +156,7 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
                 about.add(number - 1)
         elif (
             last.name
+            and number > end + 1
             and (stamp := head.goes_on(lines, number))
             and (lines[number - 1][0] == "[" or not to_iso(last.stamp))  # a clock among words else
         ):

@@ -160,7 +160,8 @@ class Head:
         ):
             return ""
         below = "".join(lines[number : number + 1]).strip()
-        stamp = _STAMPED.search(line) if below and not _is_stamp(below) else None
+        alone = not below or _is_stamp(below) or self.at(lines, number + 1)
+        stamp = None if alone else _STAMPED.search(line)
         return stamp[0] if stamp else ""
 
     def unnamed(self, line: str) -> Opening | None:
