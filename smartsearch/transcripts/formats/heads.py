@@ -543,12 +543,8 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     named = head.has_time and all(map(looks_like_name, names))
     few = (named or (head.has_time and head.above and often)) and turns <= _FEW and min(found.opened) <= _FEW
     handles = all(" " not in name or looks_like_name(name) for name in names)
-    ago = (
-        handles
-        and head.written[0] != "T"
-        and all(one.stamp.endswith(" ago") for one in found.opened.values())
-    )
-    few = few or ago or head.written.count("\n") > 1
+    ago = head.written[0] != "T" and all(one.stamp.endswith(" ago") for one in found.opened.values())
+    few = few or (handles and (ago or head.written.strip().count("\n") > 1))
     most = max(3, (0.75 if named or (head.above and head.has_time) else 0.6) * turns)
     if len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most)):
         return False
