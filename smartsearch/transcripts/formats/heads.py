@@ -61,11 +61,12 @@ _VOICES = "~&@%+!"
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\n)")
 _LEVELS = (
     "trace|debug|verbose|silly|info|information|notice|note|log|warn|warning|err|error|severe|crit|critical|fatal"
-    "|alert|emerg|panic|statement|detail|hint|success|failure|failed|fine|finest|http|stderr|stdout"
+    "|alert|emerg|panic|statement|detail|hint|success|failure|failed|fine|finest|http|stderr|stdout|pass|fail"
 )
 _TITLED = re.compile(r"(?:the|a|act|scene|part|chapter|akt|szene|persons?|personen|cast) ", re.I)
 """How titles begin, which stand alone on their lines as names do."""
-_LEVEL = re.compile(rf"(?:\W|^)(?:{_LEVELS})(?:\W|$)", re.I)
+_LEVEL = re.compile(rf"(?:\W|^)(?:{_LEVELS})(?:\W|$)|\w\[\d{{1,7}}\]:", re.I)
+"""What a line of a log has: a level, or the number of a process."""
 _DATING = re.compile(r"(?:\b|[-_])(?:date|time|datum|zeit|fecha|(?:19|20)\d\d)$", re.I)
 """How labels of a time end, and works that are cited."""
 _SENTENCE_END = ".!?…。！？;,"
@@ -552,6 +553,10 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         return False
     if head.written.startswith("--") or ("] [NAME]" in head.written and all(map(str.isupper, names))):
         return False  # who changed a package; what part of a program
+    if head.written.count("[") != head.written.count("]"):
+        return False
+    if "NAME  TEXT" in head.written and 2 * sum("  " in here.text for here in found.opened.values()) > turns:
+        return False  # a table of more columns
     if head.written == "NAME TIME" and any(map(_WEEKDAY.fullmatch, names)):
         return False  # days with their times
     if head.written.startswith("TIME\n") and next(filter(None, map(str.strip, lines))) in names:
