@@ -365,8 +365,10 @@ class _State:
         """The turn read so far, if any, and a clean slate for the next."""
         while len(self.lines) > (self.opened is not None) and (below := self._below()):
             del self.lines[-below:]
-        text = "\n".join(line.rstrip() for line in self.lines).strip().removesuffix(" (edited)")
+        text = "\n".join(line.rstrip() for line in self.lines).strip()
         opened, line = self.opened, self.line
+        if opened and opened.stamp:
+            text = text.removesuffix(" (edited)")
         self.opened, self.line, self.lines = None, 0, []
         if not text:
             if opened:

@@ -43,7 +43,7 @@ _ROLES = {"asked": "user", "answered": "assistant", "system": "system", "after":
 
 def detect(source: Source) -> bool:
     """Whether the file begins with a mark, and marks of both sides follow."""
-    text = _text(source)[:_LOOKED]
+    text = _marked(source.text[:_LOOKED])
     if not ("<" in text or "[INST]" in text or text.startswith("### ")):
         return False
     mark = _mark(text)
@@ -52,9 +52,8 @@ def detect(source: Source) -> bool:
     return {"user", "assistant"} <= {_role(found) for found in mark.finditer(text)}
 
 
-def _text(source: Source) -> str:
-    """The text of a file, with marks for what stands in place of them on a terminal, line by line."""
-    text = "\n".join(source.lines)
+def _marked(text: str) -> str:
+    """A text with marks for what stands in place of them on a terminal, line by line."""
     if not _STARTED.search(text, 0, _OPENING):
         return text
     above, mark, rest = _TYPED.sub(_asked, text).partition("<|user|>")
@@ -62,6 +61,7 @@ def _text(source: Source) -> str:
 
 
 def _asked(typed: re.Match[str]) -> str:
+    """The marks around a question, without what a terminal shows of its lines; "" for a command."""
     said = (typed["asked"] or "").replace("\n... ", "\n").replace('"""', "")
     return f"<|user|>{said}<|assistant|>" if said else ""
 
@@ -79,7 +79,7 @@ def _role(found: re.Match[str]) -> str:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
-    text = _text(source)
+    text = _marked("\n".join(source.lines))
     marks = list(_mark(text[:_LOOKED]).finditer(text))
     ends = [found.start() for found in marks[1:]] + [len(text)]
     line = counted = 0

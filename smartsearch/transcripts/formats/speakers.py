@@ -397,7 +397,7 @@ _LABELLED = re.compile(r"\w (?:title|date|time|name|id|participants|attendees|li
 def is_label(name: str) -> bool:
     """Whether the word before a colon is one that people put there without speaking."""
     said = _bare(name).casefold().rstrip(".:")
-    return said in _LABELS or _LABELLED.search(said) is not None
+    return said in _LABELS or (" " in said and _LABELLED.search(said) is not None)
 
 
 def looks_like_name(name: str) -> bool:
