@@ -74,7 +74,7 @@ STAMP = (
     rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d(?::\d\d)?"
     rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
     rf"|\d{{1,2}}[-/.]\d{{1,2}}\.?,?\s(?:at )?{_CLOCK}"
-    rf"|(?:{_SURE_DATE})(?=[\s,:\])|*_])|{_SPAN}|\d{{1,3}}s(?=\s?[)\]])"
+    rf"|(?:{_SURE_DATE})(?=[\s,:\])|*_])|(?<=commented )on (?:{_SURE_DATE})|{_SPAN}|\d{{1,3}}s(?=\s?[)\]])"
     r"|\d{1,3}\s?(?:[hdwmy]|mo|min\w{0,4}|hours?|days?|weeks?|months?|years?) ago)(?![^\W_]|:\d)"
 )
 """What a stamp looks like, for a pattern compiled with `re.I`. Bounded in every part; without groups."""

@@ -152,7 +152,7 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
         if here := head.at(lines, number):
             last, end = here
             found[number], above = last, lines[number - 2].rstrip() if number > 1 else ""
-            if above.endswith(last.name) and above.removesuffix(last.name).endswith(_BY):
+            if above == last.name or above.removesuffix(last.name).endswith(_BY):
                 about.add(number - 1)
         elif (
             last.name

@@ -31,7 +31,7 @@ from smartsearch.transcripts.formats.speakers import (
 _LONGEST = 240  # characters of a line in which its head ends
 _WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
-_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek|s ?[)\]])| ago\b", re.I)
+_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek|s ?[)\]])| ago\b| commented on ", re.I)
 """What a line with a stamp has at least."""
 _MARKED = re.compile(r"[:：<>【「\t—]|^\s*[\[({#*_]| [-–→] ")
 """What a line with a name and no stamp has."""
@@ -42,6 +42,8 @@ _PAIRS |= {"*": "*", "_": "_", "`": "`"}
 _BEHIND = re.compile(r"[\s\])}>】」*_`|:：\-–—]{0,8}")
 _COLON = re.compile(r"\s?(?::(?=\s|$|\*\*)|：)")
 _PROMPT = re.compile(r"[^\s<>]{1,40}(> )")
+_COMMENTED = " commented"
+"""What GitHub writes between who speaks and the day."""
 _DASH = re.compile(r"\s(?:[-–—|»>→]|::)\s|—(?=\S)")
 _CLOSED = re.compile(r"[\s\])}】」:：,*_`]{0,6}")
 _OPENERS = " \t\xa0[(<{【「,-–—|»@•·*_`:："
@@ -58,7 +60,8 @@ _RECEIVER = re.compile(
 )
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
-_PIECES = re.compile(r"(TIME|NAME|TEXT|\n)")
+_CHANNEL = "[CHANNEL] "
+_PIECES = re.compile(r"(TIME|NAME|TEXT|\[CHANNEL\] |\n)")
 _LEVELS = (
     "trace|debug|verbose|silly|info|information|notice|note|log|warn|warning|err|error|severe|crit|critical|fatal"
     "|alert|emerg|panic|statement|detail|hint|success|failure|failed|fine|finest|http|stderr|stdout|pass|fail"
@@ -77,7 +80,7 @@ class Head:
     """A head by its `written` form: places for `TIME`, `NAME` and `TEXT`, and the marks between them.
 
     A line end in it stands for one, and at its begin for a blank line; without `TEXT` the text stands in
-    the lines below.
+    the lines below. `[CHANNEL]` before the name is left out, and not every line needs one.
     """
 
     written: str
@@ -248,6 +251,8 @@ def _compiled(part: str) -> re.Pattern[str]:
             written.append(rf"(?P<name>[^\s{barred}](?:[^\n\t{barred}]{{0,79}}?[^\s{barred}])??)")
         elif piece == "TEXT":
             written.append(r"(?P<text>.*)")
+        elif piece == _CHANNEL:
+            written.append(r"(?:\[[^\[\]\n]{1,40}\]\s+)?")
         else:
             written.append(_literal(piece))
     return re.compile("".join(written) + ("" if part.endswith("TEXT") else r"\s*"))
@@ -290,13 +295,13 @@ def _suggested(line: str) -> Iterator[str]:
         yield from _stamp_behind(line, begin, before, stamp)
     if not (stamp and stamp.start() == begin):
         for rest in _named(line[begin:], alone="#" in before, opened=before):
-            yield _spaced(f"{before}{rest}")
+            yield _spaced(f"{before.removesuffix('[') if rest.startswith(_CHANNEL) else before}{rest}")
 
 
 def _stamp_behind(line: str, begin: int, before: str, stamp: re.Match[str]) -> Iterator[str]:
     """Heads in which the name stands before the stamp."""
     between = line[begin : stamp.start()]
-    name = between.rstrip(_OPENERS)
+    name = between.rstrip(_OPENERS).removesuffix(_COMMENTED)
     if name[-1:] and before[-1:] and _PAIRS.get(before[-1]) == name[-1]:
         name = name[:-1].rstrip()
     behind = line[stamp.end() :]
@@ -325,6 +330,9 @@ def _named(rest: str, *, alone: bool, opened: str = "") -> Iterator[str]:
             end -= len(mark)
             text = told[end + len(closing) :]
             yield f"{marks}NAME{closing if text else closing.rstrip()}{'TEXT' if text else ''}"
+            if opener == "[" and closing == "] ":
+                before = marks.removesuffix("[")
+                yield from (f"{before}{_CHANNEL}{rest}" for rest in _named(text, alone=False))
     if colon := _COLON.search(told[:90]):
         full = "：" in colon[0]
         text = told[colon.end() :].strip()
@@ -503,7 +511,16 @@ def infer(lines: Sequence[str]) -> Found | None:
     often += ["NAME"] * ("NAME" not in often)
     found = [_found(Head(form), lines) for form in often]
     held = [one for one in found if _holds(one, lines)]
-    return max(held, key=lambda one: one.weight, default=None)
+    best = max(held, key=lambda one: one.weight, default=None)
+    if best and "[NAME] " in best.head.written:
+        within = [one for one in found if _CHANNEL in one.head.written and _names_within(best, one)]
+        best = max(within, key=lambda one: one.weight, default=best)
+    return best
+
+
+def _names_within(best: Found, other: Found) -> bool:
+    """Whether most of what a head opens names others behind its brackets, which hold a channel."""
+    return 4 * len(best.opened.keys() & other.opened) >= 3 * len(best.opened)
 
 
 def _found(head: Head, lines: Sequence[str]) -> Found:

@@ -12,6 +12,7 @@
 | Textual | `[2023-05-08T13:56:01+0200] <maya> text`, `... • maya waves` |
 | IRCCloud | `[2023-05-08 13:56:01] <maya> text`, `... — maya waves`, `... → maya joined (...)` |
 | eggdrop | `[00:00] --- Tue May  9 2023`, `[13:56] <maya> text`, `[13:56] Action: maya waves` |
+| Minecraft | `[13:56:01] [Server thread/INFO]: <maya> text`, `[13:56:01] [Render thread/INFO]: [CHAT] <maya> text` |
 
 A clock without a date takes it from the last line that gives one, else from the file's name, and where it
 falls back by hours without such a line a day has passed. Times are the writer's, with the offset if it tells
@@ -40,8 +41,12 @@ _STAMP = (
     r"\[?((?:(?P<date>\d{4}-\d{2}-\d{2}|\d{2}-[A-Z][a-z]{2}-\d{4})(?P<between>[ T])|[A-Za-z]{3} [ \d]\d )?"
     r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?)\]?"
 )
+_THREAD = (
+    r"(?: \[(?:[^\[\]\n]{1,60}/)?INFO\](?: \[[^\[\]\n]{1,60}\])?:?(?: \[(?:CHAT|System|Not Secure)\]){0,2})?"
+)
+"""What Minecraft writes between the time and who speaks."""
 _LINE = re.compile(
-    rf"{_STAMP}(?:\s{{0,3}}<(?P<mark>[ ~&@%+!*]?)(?P<nick>[^<>\s](?:[^<>\n]{{0,38}}[^<>\s])?)>(?:["
+    rf"{_STAMP}(?:{_THREAD}\s{{0,3}}<(?P<mark>[ ~&@%+!*]?)(?P<nick>[^<>\s](?:[^<>\n]{{0,38}}[^<>\s])?)>(?:["
     rf" \t](?P<text>.*))?$"
     r"|\s{1,3}(?:(?P<sign>\*[ \t]?|[•—] |Action: )(?P<actor>[^\s*]{1,40})(?: (?P<deed>.*))?$|(?P<event>\S)))"
 )
