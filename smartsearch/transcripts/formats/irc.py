@@ -12,7 +12,7 @@
 | Textual | `[2023-05-08T13:56:01+0200] <maya> text`, `... • maya waves` |
 | IRCCloud | `[2023-05-08 13:56:01] <maya> text`, `... — maya waves`, `... → maya joined (...)` |
 | eggdrop | `[00:00] --- Tue May  9 2023`, `[13:56] <maya> text`, `[13:56] Action: maya waves` |
-| Minecraft | `[13:56:01] [Server thread/INFO]: <maya> text`, `[13:56:01] [Render thread/INFO]: [CHAT] <maya> text` |
+| Minecraft | `[13:56:01] [Server thread/INFO]: <maya> text`, `... [Render thread/INFO]: [CHAT] <maya> text` |
 
 A clock without a date takes it from the last line that gives one, else from the file's name, and where it
 falls back by hours without such a line a day has passed. Times are the writer's, with the offset if it tells
