@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 from smartsearch.text.htmltext import text_of
+from smartsearch.text.stamps import STAMP
 
 _START = r"(?:On|Am|Le|El|Il|Em|Op|Den|På|Dnia|W dniu|Pada|Vào|În)"
 _WROTE = (
@@ -30,6 +33,9 @@ _DEVICE = re.compile(
     r"|Envoyé de mon \S|Enviado desde mi \S|Enviado do meu \S|Inviato da(?:l mio)? \S"
     r"|Verstuurd vanaf mijn \S).{0,80}$"
 )
+_QUOTED = re.compile(r"(?:> ?){1,20}")
+_STAMP = re.compile(STAMP, re.I)
+_ADDRESS = re.compile(r"[<(\[]{0,2}(?P<at>[^\s<>()\[\]@,;]{1,64}@[^\s<>()\[\]@,;:]{1,120})[>)\]]{0,2}")
 _RULE = re.compile(r"_{10,}$")
 _RULED = re.compile(rf"{_HEADER.pattern}|_{{10,}}$")
 
@@ -72,6 +78,32 @@ def own_words(text: str, forwards: bool = False) -> str:
     own = _written(lines[:end])
     there = "\n".join(line.rstrip() for line in lines[begun:]).strip()
     return f"{own}\n\n{there}".strip()
+
+
+def quoted(lines: list[str]) -> Iterator[tuple[int, str, str]]:
+    """The mails that the lines of a mail quote below its words: the line of each (0-based), who and when, and
+    its text.
+
+    None where words stand between quotations, which answer them there.
+    """
+    marked = [n for n, line in enumerate(lines) if line.startswith(">")]
+    if marked and any(line.strip() for n, line in enumerate(lines) if n > marked[0] and line[:1] != ">"):
+        return
+    bare = [_QUOTED.sub("", line) for line in lines]
+    said = [n for n, line in enumerate(bare) if line.rstrip()[-1:] in (":", "：") and _announces(bare, n)]
+    for n, end in pairwise([*said, len(bare)]):
+        last = _announced(bare, end) if end < len(bare) else end
+        first = _announced(bare, n)
+        told = " ".join(line.strip() for line in bare[first : n + 1])
+        yield first, told, "\n".join(bare[n + 1 : last])
+
+
+def announced(told: str) -> tuple[str, str, str]:
+    """The name, the address and the time in the announcement of a quotation; "" for what it does not tell."""
+    stamp, address = _STAMP.search(told), _ADDRESS.search(told)
+    name = _STAMP.sub("", _ADDRESS.sub("", told), count=1)
+    name = re.sub(rf"^{_START}\b|{_WROTE}", "", name).strip(" ,;:：")
+    return name, address["at"] if address else "", stamp[0] if stamp else ""
 
 
 def _written(lines: list[str]) -> str:

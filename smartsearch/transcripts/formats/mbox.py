@@ -22,12 +22,13 @@ from functools import cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from smartsearch.text.times import to_iso
+from smartsearch.text.stamps import Timeline
+from smartsearch.text.times import Orders, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.mailtext import of_html, own_words
+from smartsearch.transcripts.formats.mailtext import announced, of_html, own_words, quoted
 from smartsearch.transcripts.source import Source
 
 if TYPE_CHECKING:
@@ -151,7 +152,21 @@ def _single(source: Source) -> Iterator[tuple[int, str, str]]:
         chain = [found.start() for found in _CHAINED.finditer(text)] if _CHAINED.match(text) else [0]
         for start, last in pairwise([*chain, end]):
             yield begun, "", text[start:last]
+            if len(chain) == 1 and source.suffix not in _SINGLE:
+                yield from _history(begun, text[start:last])
             begun += text.count("\n", start, last)
+
+
+def _history(line: int, text: str) -> Iterator[tuple[int, str, str]]:
+    """As `_box`, the mails that one which stands alone quotes below its words: nothing else holds them."""
+    header, _, _ = text.partition("\n\n")
+    subject = next(
+        (field for field in header.split("\n") if field.lower().startswith("subject:")), "Subject:"
+    )
+    for n, told, said in quoted(text.split("\n")):
+        name, address, stamp = announced(told)
+        sent = Timeline(Orders.of([stamp]), {}).at(stamp)
+        yield line + n, "", f'From: "{name or address}" <{address}>\nSent: {sent}\n{subject}\n\n{said}'
 
 
 def _box(text: str) -> Iterator[tuple[int, str, str]]:
