@@ -221,7 +221,8 @@ def told(source: Source) -> str:
     head = head_of(source.bare[: 2 * _DETECT_LINES])
     if head is None:
         return ""
-    turns = sum(bool(here.name) for here in by_head(source.bare, head).found.values())
+    layout = by_head(source.bare, head)
+    turns = sum(layout.found[number].name != "" for number in layout.opened)
     written = sum(1 for line in source.bare if line.strip())
     return (
         f"head {head.shown}, {turns:,} turns"
@@ -290,11 +291,11 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
         ):
             state.title = line.strip(DECORATION)
         else:
-            state.lines.append(line)
+            state.lines.append(line.lstrip("| ") if head and head.written[0] == ">" else line)
             state.line = state.line or (number if line.strip() else 0)
         alone = not line.strip()
     yield from state.close()
-    if head is None and not layout.chosen.pair and (doubtful := _doubtful(layout)):
+    if not layout.chosen.pair and (doubtful := _doubtful(layout)):
         yield FormatError(doubtful, kind="notice")
 
 

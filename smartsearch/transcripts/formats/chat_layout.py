@@ -161,19 +161,38 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
             and (lines[number - 1][0] == "[" or not to_iso(last.stamp))  # a clock among words else
         ):
             found[number] = replace(last, stamp=stamp, text="")
-        elif unnamed := head.unnamed(lines[number - 1]):
+        elif (unnamed := head.unnamed(lines[number - 1])) and 2 * len(unnamed.stamp) > len(last.stamp):
             found[number] = unnamed
         about.update(range(number + 1, end + 1))
     found = without_verbs(found)
     names = known_names(found, head) | (frozenset() if head.above else _in_row(lines, found))
     if stated:
         names = frozenset(here.name for here in found.values() if here.name)
+    found |= _deeds(lines, head, found, names)
     apart = any(line.strip("[]()") == "TIME" for line in head.written.split("\n"))
+    opened = tuple(sorted(found))
     if not head.has_time or (head.above and not apart):
-        found = {number: here for number, here in found.items() if here.name in names or not here.name}
-    opened = tuple(found)
+        opened = tuple(number for number in opened if found[number].name in names or not found[number].name)
+    if head.above:
+        found = {number: found[number] for number in opened}
     style = Style("stamped" if head.has_time else "plain", names, opened)
     return _layout(lines, style, found, opened, about)
+
+
+def _deeds(
+    lines: Sequence[str], head: Head, found: Mapping[int, Opening], names: Collection[str]
+) -> dict[int, Opening]:
+    """What people do between what they say: `* maya waves`, as IRC and Matrix write it."""
+    told = {number: here for number, here in found.items() if not here.name and here.text[:2] == "* "}
+    if head.written[0] == "<":
+        stars = ((number, line) for number, line in enumerate(lines, 1) if line[:2] == "* ")
+        told |= {number: Opening("plain", "", "", line) for number, line in stars if number not in found}
+    deeds = dict[int, Opening]()
+    for number, here in told.items():
+        who = next((name for name in names if here.text[2:].startswith(f"{name} ")), "")
+        if who:
+            deeds[number] = replace(here, name=who, text=here.text[3 + len(who) :])
+    return deeds
 
 
 def _layout(
@@ -376,6 +395,10 @@ def session(
     if before and _YEARLESS_ALONE.fullmatch(body) and (day := yearless(body, before)):
         return day, day
     first = _AFTER_DATE.split(body, maxsplit=1)[0] if TITLE.match(line) else ""
+    if alone and line[:2] == "**":
+        first = body.partition("**")[0]
+    elif line[0] == "#":
+        first = first if to_iso(first) else " ".join(body.split()[-3:])
     day = to_iso(first, day_first=day_first) or to_iso(body[:10]) if first else ""
     return (body, day[:10]) if day and not (first.isdigit() or body[:10].isdigit()) else None
 

@@ -39,9 +39,12 @@ _LEAD = re.compile(r"\s{0,40}[\s>@#*•\-–—(\[<{【「_`]{0,12}")
 _MARKS = re.compile(r"[\s\])}>|,;:：\-–—*_•(\[<{【「`]{0,12}(?:from (?=\S))?", re.I)
 _PAIRS = {"<": ">", "[": "]", "(": ")", "{": "}", "【": "】", "「": "」", "**": "**", "__": "__"}
 _PAIRS |= {"*": "*", "_": "_", "`": "`"}
+_CLOSING = tuple(">]】」}")
 _BEHIND = re.compile(r"[\s\])}>】」*_`|:：\-–—]{0,8}")
 _COLON = re.compile(r"\s?(?::(?=\s|$|\*\*)|：)")
 _PROMPT = re.compile(r"[^\s<>]{1,40}(> )")
+_THREADED = re.compile(r"\|\s{1,4}(?=> )")
+"""What slackdump writes before the answers in a thread."""
 _COMMENTED = " commented"
 """What GitHub writes between who speaks and the day."""
 _DASH = re.compile(r"\s(?:[-–—|»>→]|::)\s|—(?=\S)")
@@ -70,7 +73,7 @@ _TITLED = re.compile(r"(?:the|a|act|scene|part|chapter|akt|szene|persons?|person
 """How titles begin, which stand alone on their lines as names do."""
 _LEVEL = re.compile(rf"(?:\W|^)(?:{_LEVELS})(?:\W|$)|\w\[\d{{1,7}}\]:", re.I)
 """What a line of a log has: a level, or the number of a process."""
-_DATING = re.compile(r"(?:\b|[-_])(?:date|time|datum|zeit|fecha|(?:19|20)\d\d)$", re.I)
+_DATING = re.compile(r"(?:\b|[-_])(?:date|time|datum|zeit|fecha|(?<!#)(?:19|20)\d\d)$", re.I)
 """How labels of a time end, and works that are cited."""
 _SENTENCE_END = ".!?…。！？;,"
 
@@ -133,6 +136,11 @@ class Head:
         begun, end = lines[number - 1], number
         if len(self._lines) == 1 and number + 1 < len(lines) and _BADGE.fullmatch(lines[number]):
             begun, end = f"{begun}{lines[number + 1]}", number + 2
+        elif number < len(lines) and (rest := _BEGUN.match(lines[number])):
+            begun, end = (
+                f"{begun}{_COMMENTED if rest[0] == _OPENED else ''} {lines[number][rest.end() :]}",
+                number + 1,
+            )
         parts = self._lines[0].of_line(unlinked(begun))
         apart = self.is_bare or self.written[0] == "\n"
         if parts is None or (apart and number > 1 and lines[number - 2].strip()):
@@ -247,7 +255,7 @@ def _compiled(part: str) -> re.Pattern[str]:
     for n, piece in enumerate(pieces):
         if piece == "NAME":
             closing = pieces[n + 1].strip()[:1] if n + 1 < len(pieces) else ""
-            barred = re.escape(closing) if closing in tuple(">]】」}") else ""
+            barred = re.escape(closing) if closing in _CLOSING else ""
             written.append(rf"(?P<name>[^\s{barred}](?:[^\n\t{barred}]{{0,79}}?[^\s{barred}])??)")
         elif piece == "TEXT":
             written.append(r"(?P<text>.*)")
@@ -265,8 +273,11 @@ def _literal(piece: str) -> str:
         mark = found[0]
         if mark[0] in ":：":
             made += r"\s?(?::(?!\S)|：)\s*" if found.end() == len(piece) else r"\s?[:：]\s*"
+        elif mark.isspace():
+            alone = found.end() == len(piece) and piece[found.start() - 1 :][:1] in _CLOSING
+            made += rf"(?:{_gap(mark)}|$)" if alone else _gap(mark)
         else:
-            made += _gap(mark) if mark.isspace() else re.escape(mark)
+            made += re.escape(mark)
     return made
 
 
@@ -358,6 +369,8 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
             continue
         if n > 1 and above in ("—", "-", "•", "·", "|", ",") and lines[n - 2].strip():
             yield f"NAME\n{above}\n{_stamp_in(bare)}"
+        elif n > 1 and not above and 0 < len(lines[n - 2].strip()) <= 80:
+            yield f"NAME\n\n{_stamp_in(bare)}"
         elif above and len(above) <= 80 and n + 1 < len(lines):
             again = _is_stamp(lines[n + 1].strip())
             yield f"NAME\n{_stamp_in(bare)}" + (f"\n{_stamp_in(lines[n + 1].strip())}" if again else "")
@@ -374,8 +387,11 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
 
 _STATUS = r"(?::[\w+-]{2,40}:|APP\b)?"
 """What Slack's people set beside their names, and how it tells programs, as it is copied."""
-_BADGE = re.compile(r"\s*(?:APP|BOT|OP|Mod|\[[A-Z]{2,4}\])\s*")
+_BADGE = re.compile(r"\s*(?:APP|BOT|Bot|OP|Mod|\[[A-Z]{2,4}\])\s*")
 """What stands below a name on a line of its own."""
+_OPENED = "opened "
+_BEGUN = re.compile(rf"{_OPENED}(?=on )|Role icon, [^—\n]{{1,60}} (?=— )")
+"""What stands below a name before a time: GitHub's first post, Discord's members with a role."""
 _ARRIVED = r"(?:\s?[-–—·|(]\s?(?i:read|delivered|sent|seen|edited)\b.{0,40})?"
 """Whether a message reached its receiver, as phones tell it behind its time."""
 _LINKED = re.compile(rf"\[(\(?{STAMP}\)?)\]\(https?://[^()\s]*\)", re.I)
@@ -391,6 +407,7 @@ def unlinked(line: str) -> str:
     """A line whose first stamp is no link into a recording any more, without a rank, and ways to others."""
     line = _RANKED.sub("", line, count=1) if "】" in line else line
     line = _PASSED.sub("", line) if "ago | " in line else line
+    line = _THREADED.sub("", line, count=1) if line[:1] == "|" else line
     return _LINKED.sub(r"[\1]", line, count=1) if "](http" in line else line
 
 

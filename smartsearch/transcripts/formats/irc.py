@@ -46,8 +46,9 @@ _THREAD = (
 )
 """What Minecraft writes between the time and who speaks."""
 _LINE = re.compile(
-    rf"{_STAMP}(?:{_THREAD}\s{{0,3}}<(?P<mark>[ ~&@%+!*]?)(?P<nick>[^<>\s](?:[^<>\n]{{0,38}}[^<>\s])?)>(?:["
+    rf"{_STAMP}{_THREAD}(?:\s{{0,3}}<(?P<mark>[ ~&@%+!*]?)(?P<nick>[^<>\s](?:[^<>\n]{{0,38}}[^<>\s])?)>(?:["
     rf" \t](?P<text>.*))?$"
+    r"|\s\[(?P<server>Server)\] (?P<told>.*)$"
     r"|\s{1,3}(?:(?P<sign>\*[ \t]?|[•—] |Action: )(?P<actor>[^\s*]{1,40})(?: (?P<deed>.*))?$|(?P<event>\S)))"
 )
 _COLUMNS = re.compile(r"(?P<stamp>\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})\t(?P<who>[^\t]{0,40})\t(?P<text>.*)$")
@@ -110,6 +111,8 @@ def _line(line: str) -> Opened | None:
     stamp = found[1]
     if nick := found["nick"]:
         return Opened(nick, found["text"] or "", stamp, "said")
+    if found["server"]:
+        return Opened(found["server"], found["told"], stamp, "said")
     if actor := found["actor"]:
         deed = found["deed"] or ""
         # Only clients with other stamps and signs begin events with a star too.

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 from smartsearch.text.stamps import Timeline
 from smartsearch.text.times import Orders, to_iso
 from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.formats import chat
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
@@ -174,7 +176,7 @@ def _box(text: str) -> Iterator[tuple[int, str, str]]:
     begins: list[re.Match[str]] = []
     for found in _BORDER.finditer(text):
         before = text[max(0, found.start() - 4) : found.start()].replace("\r", "")
-        if before[-2:] == "\n\n" or not (begins or before.strip()):
+        if before[-2:] == "\n\n" or not (begins or before.strip()) or text.startswith("From: ", found.end()):
             begins.append(found)
     line, counted = 1, 0
     for n, begin in enumerate(begins, 1):
@@ -375,4 +377,18 @@ _FORM = Form(
     conversation="of",
     sort=lambda value, _: value["when"],
 )
-read = _FORM.read
+
+
+def read(source: Source) -> Iterator[Record]:
+    """The mails; or the talk that a single one holds, as those that helpdesks and meetings send do."""
+    mails = [] if _is_box(source) else [mail for mail in _mails(source) if isinstance(mail, Item)]
+    talk = _talk(source, mails[0].value["text"]) if len(mails) == 1 else None
+    yield from chat.read(talk) if talk else _FORM.read(source)
+
+
+def _talk(source: Source, text: str) -> Source | None:
+    """A mail's text, on the lines where it stands, if it is turns with their times."""
+    lines = text.split("\n")
+    head = chat.head_of(lines)
+    above = source.lines.index(lines[0]) if lines[0] in source.lines else 0
+    return Source(source.path, "\n" * above + text) if head and head.has_time else None

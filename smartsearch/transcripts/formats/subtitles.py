@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from smartsearch.text.htmltext import unescaped
@@ -90,13 +91,25 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _said(cues: list[_Cue], names: frozenset[str]) -> Iterator[Said]:
-    """What is said in the cues; where chevrons mark who begins, one goes on up to the next."""
+    """What is said in the cues; where only who begins is marked, by chevrons or a name, one goes on up to the
+    next."""
     marked = sum(_plain(line).startswith(">>") for cue in cues for line in cue.lines) * 4 >= len(cues)
+    marked = marked or _named_once(cues, names)
     last = ""
     for cue in cues:
         for part in _parts(cue, names, last):
             yield part
             last = part.speaker if marked else ""
+
+
+def _named_once(cues: list[_Cue], names: frozenset[str]) -> bool:
+    """Whether the first cue and many others name who speaks, by numbers as programs do, and never the same
+    twice in a row."""
+    told = [next((part.speaker for part in _parts(cue, names, "")), "") for cue in cues]
+    named = list(filter(None, told))
+    many = 3 < len(named) < len(told) <= 3 * len(named)
+    numbered = many and told[0] != "" and all(name[-1].isdigit() for name in named)
+    return numbered and all(one != other for one, other in pairwise(named))
 
 
 def _cues(lines: list[str]) -> Iterator[_Cue]:

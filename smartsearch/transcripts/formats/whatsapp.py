@@ -35,6 +35,8 @@ _OWN = "\u200e"  # stands before words of WhatsApp's own on an iPhone, and befor
 _OPENING = re.compile(
     rf"{_OWN}{{0,3}}(?P<open>\[)?{STAMP}(?(open)(?: \| \w[^|\]\n]{{3,30}})?\] ?|\s[-–]\s)", re.I
 )
+_TIGHT = re.compile(r"(?P<name>[^:\n]{1,60}):(?=[^\x00-\x7f])")
+"""A name in a language that writes no blanks: `林子晴:還沒`."""
 _STARTS = frozenset(f"[{_OWN}\u200f\u202a\u202b\ufeff")
 _QUOTES = re.compile('["“”„«»「」]')
 _ANDROID_FILE = re.compile(
@@ -82,6 +84,8 @@ def _opening(line: str) -> Opened | None:
         return None
     rest = clean[found.end() :]
     name, colon, text = rest.partition(": ")
+    if not colon and (tight := _TIGHT.match(rest)):
+        name, colon, text = tight["name"], ":", rest[tight.end() :]
     if not colon and rest.endswith(":"):
         name, colon = rest[:-1], ":"
     named = bool(colon) and len(name) <= _NAME_LIMIT and name[:1] != "<" and not _is_cut(name)
