@@ -210,6 +210,8 @@ whatsapp/whatsapp .txt: WhatsApp's export of a chat as text, of Android and iPho
     how: WhatsApp: open the chat, its menu (on iPhone its name), Export chat, Without media
 texts/element .txt: a Matrix room as Element exports it in plain text
     how: Element: Room info, Export chat, format Plain text
+texts/messenger-window .txt: Facebook Messenger's and Instagram's chats, copied out of a browser's window
+    how: messenger.com or instagram.com: select the messages of a chat, copy, and save them as text
 irc/irc .log .txt .weechatlog: IRC logs of irssi, WeeChat, ZNC, HexChat, mIRC, Limnoria, The Lounge and others
     how: the client's own log folder, such as ~/irclogs or ~/.local/share/weechat/logs
 aider .md: aider's `.aider.chat.history.md`: prompts, answers and its own messages

@@ -173,6 +173,11 @@ def of_owner(said: Chat) -> Chat:
     return [replace(one, speaker="") for one in numbered(said)]
 
 
+def with_me(said: Chat) -> Chat:
+    own = said[0].speaker
+    return [replace(one, speaker="You sent" if one.speaker == own else one.speaker) for one in said]
+
+
 def of_a_meeting(said: Chat) -> Chat:
     start = said[0].time.replace(hour=1)
     return [replace(one, time=start + timedelta(minutes=n)) for n, one in enumerate(said)]
@@ -236,6 +241,14 @@ def element(said: Chat, chance: Random) -> Lines:
             yield f"{at(one.time, stamp)} - Ole joined the room"
         quoted = f'<@ole:example.org "{chance.choice(WORDS)}"> ' if chance.random() < 0.2 else ""
         yield f"{at(one.time, stamp)} - {one.speaker}: {quoted}{one.text}"
+
+
+def messenger_window(said: Chat, chance: Random) -> Lines:
+    yield ", ".join({one.speaker: "" for one in said if one.speaker != "You sent"})
+    for one in said:
+        yield f"{one.time:%B %d, %Y at %H:%M:%S}"
+        yield from (one.speaker, one.text)
+        yield from ["Enter"] * (chance.random() < 0.5)
 
 
 def irssi(said: Chat, chance: Random) -> Lines:
@@ -608,6 +621,7 @@ WRITERS = (
     Writer("whatsapp: Android", "WhatsApp Chat with Maya.txt", whatsapp_android, time=MINUTES),
     Writer("whatsapp: iPhone", "WhatsApp Chat - Maya/_chat.txt", whatsapp_iphone),
     Writer("element", "matrix - Boat Shed - Chat Export - 2024-01-01T09-00-00.000Z.txt", element),
+    Writer("messenger-window", "chat.txt", messenger_window, with_me),
     Writer("irc: irssi", "#boatshed.log", irssi, nicks, MINUTES),
     Writer("irc: WeeChat", "irc.libera.#boatshed.weechatlog", weechat, nicks),
     Writer("irc: ZNC", "#boatshed/%Y-%m-%d.log", znc, of_one_day),

@@ -394,12 +394,12 @@ def session(
         return day, day
     if before and _YEARLESS_ALONE.fullmatch(body) and (day := yearless(body, before)):
         return day, day
-    first = _AFTER_DATE.split(body, maxsplit=1)[0] if TITLE.match(line) else ""
-    if alone and line[:2] == "**":
-        first = body.partition("**")[0]
-    elif line[0] == "#":
-        first = first if to_iso(first) else " ".join(body.split()[-3:])
-    day = to_iso(first, day_first=day_first) or to_iso(body[:10]) if first else ""
+    if TITLE.match(line):
+        first = _AFTER_DATE.split(body, maxsplit=1)[0]
+        day = to_iso(first, day_first=day_first) or to_iso(body[:10])
+    else:  # `**3 May 2024**, in the car`; Zulip's `#boats > oars May 3, 2024`
+        first = body.partition("**")[0] if line[:2] == "**" else " ".join(body.split()[-3:])
+        day = to_iso(first, day_first=day_first) if line[0] == "#" or (alone and line[:2] == "**") else ""
     return (body, day[:10]) if day and not (first.isdigit() or body[:10].isdigit()) else None
 
 

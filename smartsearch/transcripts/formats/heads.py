@@ -64,6 +64,16 @@ _RECEIVER = re.compile(
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
 _CHANNEL = "[CHANNEL] "
+_DOTTED = "NAME. TEXT"
+"""How plays and parliaments write: names in capitals, or with a title."""
+_TITLE = r"(?:Mr|Mrs|Ms|Miss|Mme|Mlle|MM?|Dr|Sir|Lord|Lady|Herr|Frau|Senator|MR|MRS|MS|DR)\.? "
+_CAPITALS = r"(?:Mc|Mac)?[^\W\d_a-zß-öø-ÿ](?:[^\W\d_a-zß-öø-ÿ]|['’-]){1,24}"
+_BEFORE_DOT = re.compile(
+    rf"\s{{0,8}}(?P<name>{_TITLE}[^\s.:;?!()]{{2,30}}(?: [^\s.:;?!()]{{1,30}}){{0,12}}"
+    rf"|(?!{_TITLE})(?:(?:The|THE) )?{_CAPITALS}(?: (?:(?:and|und|et|y|e) )?{_CAPITALS}){{0,3}}"
+    r"(?: pro tempore)?)"
+    r"(?: \([^()\n]{1,80}\))?\. (?P<text>\S.*)"
+)
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\[CHANNEL\] |\n)")
 _LEVELS = (
     "trace|debug|verbose|silly|info|information|notice|note|log|warn|warning|err|error|severe|crit|critical|fatal"
@@ -154,6 +164,8 @@ class Head:
         name = _tidied(parts["name"])
         if "<" in self.written:
             name = name.lstrip(_VOICES).strip() or name
+        if self.written == _DOTTED:
+            name = name.partition(", ")[0]
         if not name:
             return None
         style = "stamped" if self.has_time else "plain"
@@ -248,6 +260,8 @@ def _leading(before: re.Pattern[str], line: str) -> int | None:
 
 def _compiled(part: str) -> re.Pattern[str]:
     """The pattern of what stands on one side of a stamp, or of a whole line without one."""
+    if part == _DOTTED:
+        return _BEFORE_DOT
     pieces = [piece for piece in _PIECES.split(part) if piece]
     written = [r"\s{0,40}" if not pieces or pieces[0] != "TEXT" else ""]
     if not part.strip():
@@ -292,6 +306,8 @@ def _spaced(marks: str) -> str:
 def _suggested(line: str) -> Iterator[str]:
     """The heads that a line may have."""
     line = unlinked(line[:_LONGEST])
+    if ". " in line[:_WIDEST] and _BEFORE_DOT.match(line):
+        yield _DOTTED
     timed = _TIMED.search(line)
     if not timed and not _MARKED.search(line, 0, 90):
         return
@@ -597,7 +613,8 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         return False  # times stand at the end of turns
     if head.above:
         alone = Counter(map(str.strip, lines)) if "\n" in head.written else Counter[str]()
-        if sum(alone[name] for name in names) >= 2 * turns:
+        twice = sum(n > 1 and lines[n - 2].strip() == here.name for n, here in found.opened.items())
+        if sum(alone[name] for name in names) - twice >= 2 * turns:
             return False  # what stands below messages, or names without a time
         below = [end < len(lines) and bool(lines[end].strip()) for end in found.ends.values()]
         apart = [end + 1 < len(lines) and bool(lines[end + 1].strip()) for end in found.ends.values()]
@@ -615,7 +632,7 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     after = sum(number >= first and any(map(str.isalnum, line)) for number, line in enumerate(lines, 1))
     if head.has_time:
         return turns * (4 if often else 1.5) >= after
-    return turns * 5 >= 3 * after and _is_talk(found)
+    return turns * 5 >= (1 if head.written == _DOTTED else 3) * after and _is_talk(found)
 
 
 _WEEKDAY = re.compile(WEEKDAY, re.I)
@@ -631,8 +648,14 @@ def _is_talk(found: Found) -> bool:
     bare = set(found.head.written) & set("<>`[【(「{")
     named = sum(may_be_name(name.partition(", ")[0]) or role(name) != "" for name in found.names)
     nicks = bool(bare & set("<>`")) and not any(" " in name for name in found.names)
+    nicks = (
+        nicks or found.head.written.startswith(("**[", _DOTTED)) or all(map(_NUMBERED.fullmatch, found.names))
+    )
     alike = named == len(found.names) or nicks or (bool(bare) and named * 2 >= len(found.names))
     return switches * 4 >= len(said) and words * 2 >= len(said) and alike
+
+
+_NUMBERED = re.compile(r"(?:speaker|spk)[ _-]?[\w?]{1,3}", re.I)
 
 
 def is_filled_in(opened: Iterable[Opening]) -> bool:

@@ -29,6 +29,7 @@ from smartsearch.transcripts.source import Source
 _DETECT_LINES = 60
 _MOST, _WORDS = 0.9, 6  # share of cues that begin with a name where all do, and the words of one
 
+_DIGITS = "0123456789"
 _TIMING = re.compile(
     r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})[.,](?P<fraction>\d{1,3})\s{0,8}-->\s{0,8}"
     r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}(?:\s|$)"
@@ -36,7 +37,7 @@ _TIMING = re.compile(
 _SBV = re.compile(
     r"(?P<hours>\d{1,4}):(?P<minutes>\d{2}):(?P<seconds>\d{2})\.(?P<fraction>\d{3}),\d{1,4}:\d{2}:\d{2}\.\d{3}\s{0,4}$"
 )
-_ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
+_ASIDE = re.compile(r"(?:NOTE|STYLE|REGION|whisper_print_timings:)(?:\s|$)")
 _SOUNDS = "music|applause|laugh|cheer|silence|inaudible|crosstalk|noise|sigh|cough|foreign|speaking|♪"
 _SOUND = re.compile(_SOUNDS, re.I)
 _VOICE = re.compile(
@@ -75,6 +76,8 @@ def detect(source: Source) -> bool:
     lines = [line for line in source.lines[:_DETECT_LINES] if line.strip()]
     if lines and re.match(r"\ufeff?WEBVTT(?:\s|$)", lines[0]):
         return True
+    if sum(bool(_INLINE.match(line)) for line in lines) > max(3, len(lines) / 4):
+        return True  # of a terminal, below what a program says of itself
     for line in lines[:2]:
         if _timing(line) or _INLINE.match(line):
             return True
@@ -108,7 +111,7 @@ def _named_once(cues: list[_Cue], names: frozenset[str]) -> bool:
     told = [next((part.speaker for part in _parts(cue, names, "")), "") for cue in cues]
     named = list(filter(None, told))
     many = 3 < len(named) < len(told) <= 3 * len(named)
-    numbered = many and told[0] != "" and all(name[-1].isdigit() for name in named)
+    numbered = many and told[0] != "" and all(name[-1] in _DIGITS for name in named)
     return numbered and all(one != other for one, other in pairwise(named))
 
 
@@ -186,6 +189,8 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
     dense = len(ours) >= max(4, _MOST * len(cues))
     named = {name for name in begin if dense or looks_like_name(name.partition(" (")[0])}
     named |= {name for name, count in counts.items() if count > 1}
+    numbered = {name.rstrip(_DIGITS) for name in named if name[-1] in _DIGITS}
+    named |= {name for name in begin if name[-1] in _DIGITS and name.rstrip(_DIGITS) in numbered}
     return frozenset(
         name for name in (named - unlike(ours, dense=dense)) | within.keys() if not is_label(name)
     )

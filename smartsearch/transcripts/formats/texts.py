@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import date
+from itertools import pairwise
 
+from smartsearch.text.stamps import STAMP as ANY_STAMP
 from smartsearch.text.times import MARKS, STAMP, Stamp, calendar_day, clock, to_iso
 from smartsearch.transcripts.formats.captions import bracketed, caption
-from smartsearch.transcripts.formats.speakers import is_label
+from smartsearch.transcripts.formats.speakers import is_label, looks_like_name
 from smartsearch.transcripts.formats.textform import (
     LOOKED_AT,
     Opened,
@@ -500,7 +502,68 @@ def _element_said(here: Opened, below: list[str], _: Opened | None) -> tuple[str
     return "\n".join(lines[said:]).strip(), ""
 
 
+# Messenger's and Instagram's windows, copied: above each message who sent it, above some of them a time.
+#     Tue 9:14 AM
+#     You sent
+#     Is the accordion still there?
+#     Maya Reis
+#     It is
+_BY_ME = frozenset(
+    (
+        *("You sent", "Du hast gesendet", "Du hast Folgendes gesendet", "Vous avez envoyé", "Enviaste"),
+        *("Has enviado", "Hai inviato", "Você enviou", "Enviou", "Je hebt verzonden", "Jij hebt verzonden"),
+        *("Du skickade", "Du sendte", "Wysłano przez Ciebie", "Вы отправили"),
+    )
+)
+_SHOWN = ("Enter", "Aa")
+_ANSWERED = re.compile(r"(?:You replied to|Respondiste a|Hai risposto a|Vous avez répondu à) .{1,80}")
+_ANY_STAMP = re.compile(ANY_STAMP, re.I)
+
+
+def _senders(source: Source) -> frozenset[str]:
+    """Who stands alone above messages where the owner does, in words for oneself; else nobody."""
+    bare = [line.strip() for line in source.lines if line.strip()]
+    counts = Counter(line for line in bare if line not in _SHOWN)
+    own = _BY_ME & counts.keys()
+    if sum(counts[words] for words in own) < 2:
+        return frozenset()
+    beside = Counter(one for one, other in pairwise(bare) if other in own)
+    beside.update(other for one, other in pairwise(bare) if one in own)
+    title = " ".join(bare[:3])
+    often = (line for line, count in counts.items() if 2 * beside[line] < count > 1 and 1 < len(line) < 60)
+    named = {line for line in often if line in title or (counts[line] > 2 and looks_like_name(line))}
+    first = (other for one, other in pairwise(bare) if _is_time(one) and not _ANSWERED.fullmatch(other))
+    return own | named | set(filter(looks_like_name, first))
+
+
+def _is_time(bare: str) -> bool:
+    return bare[-1].isalnum() and _ANY_STAMP.fullmatch(bare) is not None
+
+
+def _window(source: Source) -> Opens:
+    names, stamp = _senders(source), ""
+    own = next(iter(_BY_ME & names), "")
+
+    def opens(line: str) -> Opened | None:
+        nonlocal stamp
+        bare = line.strip()
+        if bare in names or _ANSWERED.fullmatch(bare):
+            return Opened(bare if bare in names else own, stamp=stamp)
+        if bare and _is_time(bare):
+            stamp = bare
+            return Opened("", stamp=stamp)
+        return None
+
+    return opens
+
+
+def _window_said(here: Opened, below: list[str], _: Opened | None) -> tuple[str, str] | None:
+    said = _joined(here, [line for line in below if line.strip() not in _SHOWN])
+    return (said, "") if said else None
+
+
 FORMS = {
+    "messenger-window": Told(lambda source: len(_senders(source)) > 1, _window, lambda _: _window_said),
     "zoom": Told(
         _is_zoom,
         lambda _: _zoom,
