@@ -82,7 +82,7 @@ class ShowOptions:
         "--all",
         default=False,
     )
-    format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
+    format: str | None = option(OUTPUT, "What is printed.", choices=FORMATS, show_default="text")
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
     quiet: bool = option(OUTPUT, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
     color: str = color_option()
