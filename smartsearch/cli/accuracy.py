@@ -46,7 +46,11 @@ class AccuracyOptions:
         LLM, "Short answer and binary judge, or seven steps.", default="memos", choices=PROTOCOLS
     )
     inference: bool = option(
-        LLM, "Let the reader infer what no turn states (the paper's A3).", default=True, show_default="on"
+        LLM,
+        "Let the reader infer what no turn states (the paper's A3).",
+        "--inference/--no-inference",
+        default=True,
+        show_default="on",
     )
     answer_rows: str = option(
         LLM,

@@ -42,7 +42,9 @@ class DataOptions:
 
     dataset: str = option(DATA, "What the data is.", default="auto", choices=DATASETS)
     every: int = option(DATA, "Take every Nth question only.", default=1, min=1, metavar="N")
-    context: bool = option(DATA, "Let the rankers see the turn before.", default=True)
+    context: bool = option(
+        DATA, "Let the rankers see the turn before.", "--context/--no-context", default=True
+    )
 
 
 @dataclass(frozen=True)
