@@ -32,6 +32,7 @@ PATIENCE = 3
 """No more questions are asked once this many in a row have failed at the endpoint."""
 EXPECTED_ANSWER, EXPECTED_VERDICT = 12, 40
 """Tokens an estimate assumes for the answer that is judged and for a verdict."""
+ENDINGS = ("correct", "wrong", "unjudged", "failed")
 
 
 @dataclass(frozen=True)
@@ -113,31 +114,12 @@ class Outcome:
     overlap: Mapping[str, float] | None = None
     abstention: bool = False
 
-
-@dataclass(frozen=True)
-class Tally:
-    """Numbers of questions by outcome."""
-
-    correct: int = 0
-    wrong: int = 0
-    unjudged: int = 0
-    failed: int = 0
-
     @property
-    def questions(self) -> int:
-        """The number of all."""
-        return self.correct + self.wrong + self.unjudged + self.failed
-
-    @property
-    def accuracy(self) -> float | None:
-        """Correct among those with a verdict, 0 to 1; None without any."""
-        judged = self.correct + self.wrong
-        return self.correct / judged if judged else None
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """The counts, with their sum and the accuracy."""
-        return {**asdict(self), "questions": self.questions, "accuracy": self.accuracy}
+    def ending(self) -> str:
+        """What became of the question, one of ENDINGS."""
+        if self.error:
+            return "failed"
+        return "unjudged" if self.verdict is None else "correct" if self.verdict else "wrong"
 
 
 @dataclass(frozen=True)
@@ -248,20 +230,15 @@ def _protocol(name: str, inference: bool) -> Protocol:
 
 
 def _part(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    return {**tally(outcomes).record, "overlap": overlap.mean(one.overlap for one in outcomes)}
-
-
-def tally(outcomes: Sequence[Outcome]) -> Tally:
-    """The numbers of these outcomes."""
-    counts: Counter[str] = Counter()
-    for outcome in outcomes:
-        if outcome.error:
-            counts["failed"] += 1
-        elif outcome.verdict is None:
-            counts["unjudged"] += 1
-        else:
-            counts["correct" if outcome.verdict else "wrong"] += 1
-    return Tally(**counts)
+    """The numbers of these outcomes, the share that is correct of those with a verdict, and their words."""
+    counts = Counter(one.ending for one in outcomes)
+    judged = counts["correct"] + counts["wrong"]
+    return {
+        **{ending: counts[ending] for ending in ENDINGS},
+        "questions": len(outcomes),
+        "accuracy": counts["correct"] / judged if judged else None,
+        "overlap": overlap.mean(one.overlap for one in outcomes),
+    }
 
 
 def _side_by_side(

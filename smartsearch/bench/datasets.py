@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from smartsearch.bench import data_beam, data_documents, data_folder, data_locomo, data_longmemeval
 from smartsearch.bench.data_format import DataFormat, Log, data_error, head
-from smartsearch.bench.types import Dataset, Group
+from smartsearch.bench.types import BenchQuestion, Dataset, Group
 from smartsearch.errors import UsageError
 from smartsearch.output.plain import counted
 
@@ -22,29 +22,6 @@ FORMATS: tuple[DataFormat, ...] = (
     data_documents.FORMAT,
     data_folder.FORMAT,
 )
-
-
-@dataclass
-class _Count:
-    """Counts of the first pass: all questions, and those taken."""
-
-    every: int
-    all: int = 0
-    taken: int = 0
-    with_gold: int = 0
-    without_gold: int = 0
-    abstention: int = 0
-    categories: set[str] = field(default_factory=set)
-
-    def add(self, group: Group) -> None:
-        for question in group.questions:
-            if self.all % self.every == 0:
-                self.taken += 1
-                self.abstention += question.abstention
-                self.with_gold += bool(question.gold or question.gold_sessions)
-                self.without_gold += not (question.gold or question.abstention)
-                self.categories.add(question.category)
-            self.all += 1
 
 
 def open_dataset(path: str, *, format: str = "auto", every: int = 1) -> Dataset:
@@ -61,22 +38,22 @@ def open_dataset(path: str, *, format: str = "auto", every: int = 1) -> Dataset:
         raise UsageError(f"every {every}th question cannot be taken", hint="a whole number from 1")
     place = Path(path)
     chosen = _chosen(place, format)
-    log, count = Log(), _Count(every)
-    for group in chosen.read(place, log):
-        count.add(group)
-    if not count.all:
+    log = Log()
+    asked = [question for group in chosen.read(place, log) for question in group.questions]
+    if not asked:
         raise _no_question(path, chosen, log)
+    taken = asked[::every]
     return Dataset(
         name=place.resolve().stem if place.is_file() else place.resolve().name,
         format=chosen.name,
         path=path,
         sha256=_sha256(place, chosen.files(place)),
-        questions=count.taken,
-        with_gold=count.with_gold,
+        questions=len(taken),
+        with_gold=sum(bool(one.gold or one.gold_sessions) for one in taken),
         groups=lambda: _taken(chosen.read(place, Log()), every),
         dropped=log.dropped,
-        notes=tuple(_notes(chosen, log, count)),
-        categories=tuple(sorted(count.categories)),
+        notes=tuple(_notes(chosen, log, asked, every)),
+        categories=tuple(sorted({one.category for one in taken})),
     )
 
 
@@ -124,15 +101,16 @@ def _taken(groups: Iterator[Group], every: int) -> Iterator[Group]:
             yield replace(group, questions=kept)
 
 
-def _notes(chosen: DataFormat, log: Log, count: _Count) -> Iterator[str]:
-    if count.every > 1:
-        yield f"every {count.every}th question: {count.taken:,} of {count.all:,}"
+def _notes(chosen: DataFormat, log: Log, asked: Sequence[BenchQuestion], every: int) -> Iterator[str]:
+    taken = asked[::every]
+    if every > 1:
+        yield f"every {every}th question: {len(taken):,} of {len(asked):,}"
     for kind, number in log.left_out.items():
         yield f"{counted(number, 'question')} left out: {kind}"
-    if count.abstention:
-        yield f"{counted(count.abstention, 'abstention question')}: {chosen.abstention}"
-    if count.without_gold:
-        yield f"{counted(count.without_gold, 'question')} without a gold turn"
+    if abstaining := sum(one.abstention for one in taken):
+        yield f"{counted(abstaining, 'abstention question')}: {chosen.abstention}"
+    if goldless := sum(not (one.gold or one.abstention) for one in taken):
+        yield f"{counted(goldless, 'question')} without a gold turn"
 
 
 def _sha256(place: Path, files: list[Path]) -> str:

@@ -96,16 +96,6 @@ Table = Mapping[str, Floats]
 """By measure one value per question, shape (questions,)."""
 
 
-@dataclass(frozen=True)
-class Recall:
-    """One recall, read four ways."""
-
-    micro: float
-    macro: float
-    any: float
-    all: float
-
-
 class Resampling:
     """The same resamples of questions for every row, so that rows compare in pairs."""
 
@@ -144,18 +134,18 @@ class Resampling:
         return [(gap, least, most, value) for gap, least, most, value in columns.tolist()]
 
 
-def recall(found: Floats, total: Floats) -> Recall:
+def recall(found: Floats, total: Floats) -> dict[str, float]:
     """The readings of a recall over the questions that have such gold (`total` > 0); NaN without any."""
     asked = total > 0
     hits, there = found[asked], total[asked]
     if not len(hits):
-        return Recall(*(float("nan"),) * 4)
-    return Recall(
-        float(hits.sum() / there.sum()),
-        float((hits / there).mean()),
-        float((hits > 0).mean()),
-        float((hits == there).mean()),
-    )
+        return dict.fromkeys(("micro", "macro", "any", "all"), float("nan"))
+    return {
+        "micro": float(hits.sum() / there.sum()),
+        "macro": float((hits / there).mean()),
+        "any": float((hits > 0).mean()),
+        "all": float((hits == there).mean()),
+    }
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -114,7 +113,7 @@ def _recalls(
     table: Table, names: Sequence[str], total: Floats, resampling: Resampling | None
 ) -> dict[str, dict[str, float | None]]:
     """The readings of each recall, with a 95% interval of the micro one where there is a resampling."""
-    found = {name: dataclasses.asdict(recall(table[name], total)) for name in names}
+    found = {name: recall(table[name], total) for name in names}
     if resampling is not None:
         ends = resampling.interval(np.stack([table[name] for name in names], axis=1), total)
         for name, low, high in zip(names, *(end.tolist() for end in ends), strict=True):

@@ -247,12 +247,8 @@ class _Rankings:
     def __init__(
         self, haystack: Haystacked, spec: Spec, scoring: Scoring, opened: Mapping[str, System]
     ) -> None:
-        self.config, self._haystack, self._scoring, self._store = (
-            scoring.config,
-            haystack,
-            scoring,
-            scoring.store,
-        )
+        self.config, self._store = scoring.config, scoring.store
+        self._haystack, self._scoring = haystack, scoring
         self._wanted = [need for need in grid.needs(spec.rows) if need[0].name]
         folder = scoring.store.path.parent
         self.rivals = {

@@ -153,8 +153,6 @@ class Scoring:
         searched: dict[tuple[str, str], Searched] = {}
         parts: dict[Sight, list[Indices]] = {}
         for way, rankers in wanted:
-            if not way.name:
-                continue
             cascades = [ranker for ranker in rankers if ranker.kind == "cascade"]
             if cascades:
                 query, evidence = self._gather(question, ready, way)

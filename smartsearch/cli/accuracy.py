@@ -32,7 +32,6 @@ class AccuracyOptions:
     reader: str | None = option(
         LLM,
         "Let this model answer (address and key: SMARTSEARCH_LLM_BASE_URL, SMARTSEARCH_LLM_KEY).",
-        "--reader",
         metavar="MODEL",
         show_default="no accuracy",
     )
@@ -40,7 +39,6 @@ class AccuracyOptions:
         LLM,
         "Let this model judge (SMARTSEARCH_JUDGE_BASE_URL, SMARTSEARCH_JUDGE_KEY), or nobody (none): answers "
         "are compared by their words.",
-        "--judge",
         metavar="MODEL",
         show_default="the reader",
     )
@@ -60,11 +58,10 @@ class AccuracyOptions:
         default="reference",
         choices=("reference", "all"),
     )
-    jobs: int = option(LLM, "Requests at a time.", "--jobs", default=4, min=1, metavar="N")
+    jobs: int = option(LLM, "Requests at a time.", default=4, min=1, metavar="N")
     price: str | None = option(
         LLM,
         "USD per million tokens, read/written, such as 0.15/0.60; the judge's after a comma.",
-        "--price",
         metavar="IN/OUT",
         show_default="not told",
     )

@@ -54,9 +54,7 @@ smartsearch answer "Who adopted a dog?" chats/ --redact --yes --json | jq -r .an
 class AnswerOptions:
     """Which model is asked, what it gets, and how its reply is shown."""
 
-    model: str | None = option(
-        LLM, "Ask this model.", "--model", metavar="MODEL", show_default="SMARTSEARCH_LLM_MODEL"
-    )
+    model: str | None = option(LLM, "Ask this model.", metavar="MODEL", show_default="SMARTSEARCH_LLM_MODEL")
     max_tokens: int = option(
         LLM, "Most tokens of the reply, thinking included.", default=MAX_TOKENS, min=1, metavar="N"
     )

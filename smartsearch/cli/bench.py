@@ -41,7 +41,7 @@ class DataOptions:
     """Which questions are asked, and what rankers see of a turn."""
 
     dataset: str = option(DATA, "What the data is.", default="auto", choices=DATASETS)
-    every: int = option(DATA, "Take every Nth question only.", "--every", default=1, min=1, metavar="N")
+    every: int = option(DATA, "Take every Nth question only.", default=1, min=1, metavar="N")
     context: bool = option(
         DATA, "Let the rankers see the turn before.", "--context/--no-context", default=True
     )
@@ -55,24 +55,21 @@ class GridOptions:
         GRID,
         "Named sets of rows: default, paper (its tables), models (its rankers, by hub id), controls (its "
         "negative controls), index-free, systems (published ones, docs/systems.md), full.",
-        "--grid",
         metavar="NAMES",
         show_default="default",
     )
     retrieval: str | None = option(
-        GRID, "Retrievals, such as I3,IF0,IF3+A2.", "--retrieval", metavar="NAMES", show_default="I3"
+        GRID, "Retrievals, such as I3,IF0,IF3+A2.", metavar="NAMES", show_default="I3"
     )
     rank: str | None = option(
         GRID,
         "Rankings, such as cascade,rrf:.7:60,ce,rrf+plain,colbert,weight,corpus,zscore,product,mmr:.7,R4a.",
-        "--rank",
         metavar="NAMES",
         show_default="cascade",
     )
     cut: str | None = option(
         GRID,
         "Cuts, such as B0,B1:2000,B2:.03:60:4000,A1v1:.2,B1:2000+C1C2.",
-        "--cut",
         metavar="NAMES",
         show_default="B1:2000",
     )
@@ -88,7 +85,6 @@ class GridOptions:
     reference: str | None = option(
         GRID,
         "The row that others are compared with, such as 'I3 rrf B1:2000'.",
-        "--reference",
         metavar="ROW",
         show_default="what `query` does, else the first",
     )
@@ -107,14 +103,13 @@ class ReportOptions:
         metavar="DIR",
     )
     store: Path | None = option(  # noqa: RUF009 - a field
-        OUTPUT, "The file of scores.", "--store", metavar="FILE", show_default="scores.db in --out"
+        OUTPUT, "The file of scores.", metavar="FILE", show_default="scores.db in --out"
     )
     json: bool = option(OUTPUT, "Print the whole record as JSON.", "--json", default=False)
 
     live: int = option(
         RUN,
         "Warm queries through the whole pipeline: times, and a check of the kept scores.",
-        "--live",
         default=40,
         min=0,
         metavar="N",

@@ -73,8 +73,6 @@ def fill(
 
 
 def _print(usage: Usage, as_json: bool, **more: object) -> None:
-    import dataclasses
-
     from smartsearch.rank.cache.vector_store import home
 
-    show.table("cache", [{"path": str(home()), **dataclasses.asdict(usage), **more}], as_json=as_json)
+    show.table("cache", [{"path": str(home()), **vars(usage), **more}], as_json=as_json)

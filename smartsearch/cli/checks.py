@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -58,14 +58,11 @@ class Finding:
     hint: str = ""
 
 
-def examine(
-    env: Mapping[str, str] | None = None, *, search: bool = True, yes: bool = False
-) -> Iterator[Finding]:
+def examine(*, search: bool = True, yes: bool = False) -> Iterator[Finding]:
     """Every finding, area by area; with `search` one question is asked with the configured models.
 
     With `yes` a language model on another machine is tried too.
     """
-    env = os.environ if env is None else env
     yield from _install()
     config = Config()
     try:
@@ -81,9 +78,9 @@ def examine(
     yield from _cache(config)
     yield from _indexes()
     yield from _warm(config)
-    if any(env.get(f"SMARTSEARCH_LLM_{name}") for name in ("BASE_URL", "MODEL", "KEY")):
-        yield from _language_model(env, config, yes)
-    yield from _terminal(env)
+    if any(os.environ.get(f"SMARTSEARCH_LLM_{name}") for name in ("BASE_URL", "MODEL", "KEY")):
+        yield from _language_model(config, yes)
+    yield from _terminal()
 
 
 def _install() -> Iterator[Finding]:
@@ -303,12 +300,12 @@ PROBED = 30.0
 """Seconds that a language model has for a word: one that has to be loaded first takes some."""
 
 
-def _language_model(env: Mapping[str, str], config: Config, yes: bool) -> Iterator[Finding]:
+def _language_model(config: Config, yes: bool) -> Iterator[Finding]:
     """What the servers that answer and that systems ask can do; they are sent no chats."""
     from smartsearch import llm
 
     try:
-        every = dict.fromkeys((llm.reader_endpoint(env), llm.memory_endpoint(env, config.memory_llm)))
+        every = dict.fromkeys((llm.reader_endpoint(), llm.memory_endpoint(model=config.memory_llm)))
     except llm.LLMError as error:
         yield Finding("llm", "failure", error.message, error.hint)
         return
@@ -353,7 +350,8 @@ def _capability(there: bool, what: str, without: str) -> Finding:
     )
 
 
-def _terminal(env: Mapping[str, str]) -> Iterator[Finding]:
+def _terminal() -> Iterator[Finding]:
+    env = os.environ
     for name, stream in (("standard output", sys.__stdout__), ("standard input", sys.__stdin__)):
         kind = "a terminal" if stream is not None and stream.isatty() else "no terminal"
         yield Finding("terminal", "ok", f"{name} is {kind}")

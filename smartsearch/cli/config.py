@@ -37,10 +37,7 @@ def show_command(
     rows: list[dict[str, object]] = [
         {"name": s.name, "value": s.value, "default": s.default, "origin": s.origin} for s in wanted
     ]
-    if json:
-        show.table("settings", rows, as_json=True)
-    else:
-        show.table("settings", [_shown(row) for row in rows], as_json=False)
+    show.table("settings", rows if json else list(map(_shown, rows)), as_json=json)
     for fault in project_faults():
         stream.warn(fault)
     for variable, near in unknown_variables().items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,7 +44,7 @@ def index(
 
     named = resolved(paths or ())
     if status:
-        every = [dataclasses.asdict(held) for held in indexing.held(named)]
+        every = indexing.held(named)
         if every or json:
             show.table("index", every, as_json=json)
         else:
@@ -56,9 +55,7 @@ def index(
         return _removed(named, as_json=json)
     made = [_built(path) for path in named]
     if json:
-        rows = [
-            {key: value for key, value in dataclasses.asdict(b).items() if key != "skipped"} for b in made
-        ]
+        rows = [{key: value for key, value in vars(b).items() if key != "skipped"} for b in made]
         show.table("index", rows, as_json=True)
     else:
         stream.write(map(_line, made))
@@ -77,7 +74,7 @@ def _removed(paths: Sequence[str], *, as_json: bool) -> int:
         else:
             stream.warn(f"there is no index of {path}")
     if as_json:
-        show.table("index", [dataclasses.asdict(held) for held in gone], as_json=True)
+        show.table("index", gone, as_json=True)
     else:
         stream.write(
             f"removed the index of {held.path}: {held.turns:,} turns, {held.bytes / 1e6:,.1f} MB"

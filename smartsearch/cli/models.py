@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +23,8 @@ def list_command(profile: Profile = None, json: AsJson = False) -> int:
     """Show every model of a profile: id, revision, precision, size, and whether it is here."""
     from smartsearch.models import profiles
 
-    _print((row for name in _names(profile) for row in profiles.status(name)), json)
+    rows = [row for name in _names(profile) for row in profiles.status(name)]
+    show.table("models", rows, as_json=json)
     return ExitCode.FOUND
 
 
@@ -45,7 +45,7 @@ def pull(
     """
     from smartsearch.models import profiles
 
-    _print(profiles.pull(name, stream.talk, revision), json)
+    show.table("models", profiles.pull(name, stream.talk, revision), as_json=json)
     return ExitCode.FOUND
 
 
@@ -56,11 +56,10 @@ def verify(profile: Profile = None, json: AsJson = False) -> int:
 
     rows = [row for name in _names(profile) for row in profiles.status(name, deep=True)]
     bad = [row for row in rows if row.state == "damaged" or (profile and row.state != "ok")]
-    if json and bad:
-        raise _unsound(bad)
-    _print(rows, json)
+    if not (json and bad):
+        show.table("models", rows, as_json=json)
     if bad:
-        raise _unsound(bad)
+        raise _unsound(bad[0])
     return ExitCode.FOUND
 
 
@@ -82,14 +81,7 @@ def _names(profile: str | None) -> list[str]:
     return [profile] if profile else profiles.names()
 
 
-def _print(rows: Iterable[ModelStatus], as_json: bool) -> None:
-    import dataclasses
-
-    show.table("models", [dataclasses.asdict(row) for row in rows], as_json=as_json)
-
-
-def _unsound(bad: list[ModelStatus]) -> ModelError:
-    first = bad[0]
+def _unsound(first: ModelStatus) -> ModelError:
     return ModelError(
         f"the {first.role} of profile {first.profile} is {first.state}",
         hint=f"smartsearch models pull {first.profile}, or install smartsearch-cli again",

@@ -318,11 +318,7 @@ class OutputOptions:
     """How one answer is shown."""
 
     format: str | None = option(
-        OUTPUT,
-        "What is printed; html is a page for a browser.",
-        "--format",
-        choices=tuple(FORMATS),
-        show_default="text",
+        OUTPUT, "What is printed; html is a page for a browser.", choices=tuple(FORMATS), show_default="text"
     )
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
     files_with_matches: bool = option(
@@ -373,21 +369,18 @@ class RunOptions:
     shard: str = option(
         FOLDER,
         "Only part i of N equal parts, for other processes or machines to do the rest.",
-        "--shard",
         default="1/1",
         metavar="i/N",
     )
     engine: str = option(
         FOLDER,
         f"Worker processes of this machine, or Ray, which {needs('ray')}.",
-        "--engine",
         default="local",
         choices=ENGINES,
     )
     workers: int = option(
         FOLDER,
         "Worker processes, each with its own models; they share the cores.",
-        "--workers",
         default=0,
         min=0,
         metavar="N",
@@ -396,7 +389,6 @@ class RunOptions:
     address: str = option(
         FOLDER,
         "ray: the cluster; auto for the one this machine is in, or HOST:PORT of that.",
-        "--address",
         default="",
         metavar="ADDRESS",
         show_default="a Ray of its own on this machine",
@@ -404,7 +396,6 @@ class RunOptions:
     out_format: str = option(
         FOLDER,
         f"What the answers are written as; parquet {needs('batch')}.",
-        "--out-format",
         default="jsonl",
         choices=OUT_FORMATS,
     )
@@ -412,7 +403,6 @@ class RunOptions:
     stall: float = option(
         FOLDER,
         "A worker that is at one file or question for this long is replaced, if --timeout says nothing.",
-        "--stall",
         default=600.0,
         min=1,
         metavar="SECONDS",

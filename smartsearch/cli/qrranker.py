@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -72,8 +71,7 @@ def pull(
 
     if not ModelRef.typed(name).on_hub:
         raise UsageError(f"{name!r} is no id of the model hub", hint="OWNER/NAME")
-    rows = profiles.pull(name, stream.talk, revision, "qrranker")
-    show.table("models", [dataclasses.asdict(row) for row in rows], as_json=json)
+    show.table("models", profiles.pull(name, stream.talk, revision, "qrranker"), as_json=json)
     return ExitCode.FOUND
 
 

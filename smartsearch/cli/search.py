@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -226,9 +226,9 @@ def batch_command(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"
         )
     require(source.paths)
-    asking = _Asking(questions, source, config, filters, progress)
+    answered_to = partial(_answer_all, questions, source, config, filters, progress)
     if out is None:
-        return asking.all(lambda value: stream.write([record.dumps(value)], masked=True), None)
+        return answered_to(None, lambda value: stream.write([record.dumps(value)], masked=True))
     from smartsearch.runtime import outputs
 
     place = outputs.Place(Path(out), overwrite=overwrite)
@@ -236,69 +236,68 @@ def batch_command(
         said = f"{out} holds something else than answers, which is not overwritten"
         raise UsageError(said, hint="another --out", kind=outputs.EXISTS)
     with place.lines() as put:
-        return asking.all(lambda value: put(record.dumps(value).encode()), place)
+        return answered_to(place, lambda value: put(record.dumps(value).encode()))
 
 
-@dataclass
-class _Asking:
-    """The questions of a batch, answered line by line in this process."""
+def _answer_all(
+    questions: str,
+    source: Scope,
+    config: Config,
+    filters: FilterOptions,
+    progress: TalkOptions,
+    out: outputs.Place | None,
+    put: Callable[[record.Json], None],
+) -> int:
+    """Answer the questions of a batch in this process and give each record to `put`; the exit code."""
+    quiet = progress.quiet
+    tell, agree = saying(config, quiet=quiet), consent.agreeing(config, many=True)
+    library = Library(_standard_input(source.paths))
+    door = Door(loading(config, quiet=quiet), library, tell, agree)
+    complained: set[str] = set()
 
-    questions: str
-    source: Scope
-    config: Config
-    filters: FilterOptions
-    progress: TalkOptions
+    def answer(question: batch.Question) -> Result:
+        own, how = filters.written.own(question, source, config)
+        with deadline(config.timeout):
+            result = door.find(Request(question.text, own, how)).result
+        if not quiet:
+            read = library.haystack(own)
+            general = (*config.notes, *read.corpus.warnings, *read.warnings)
+            show.complain(result, own.paths, complained, of=(f"{question.id}: ", general))
+        return result
 
-    def all(self, put: Callable[[record.Json], None], out: outputs.Place | None) -> int:
-        """Give each record to `put`; the exit code."""
-        questions, source, config, quiet = self.questions, self.source, self.config, self.progress.quiet
-        tell, agree = saying(config, quiet=quiet), consent.agreeing(config, many=True)
-        library = Library(_standard_input(source.paths))
-        door = Door(loading(config, quiet=quiet), library, tell, agree)
-        complained: set[str] = set()
+    failed = count = 0
+    said = "standard input" if questions == "-" else questions
+    records_scroll_by = out is None and sys.stdout.isatty()
+    with batch.lines(questions, _standard_input([questions])) as (lines, total, text):
+        if text:
+            stream.talk(f"{said}: {batch.TEXT}")
+        wanted = progress.progress == "auto" and not records_scroll_by
+        try:
+            with stream.progress(total, wanted=wanted) as step:
+                for outcome in batch.run(lines, answer):
+                    put(record.outcome(outcome, config))
+                    failed += outcome.error is not None
+                    count += 1
+                    step()
+        except KeyboardInterrupt:
+            of = "" if total is None else f" of {total:,}"
+            stream.talk(f"{count:,}{of} done; {_kept(out)}")
+            raise
+    if out is not None and out.beside and failed == count:
+        why = "every question failed" if count else "there is no question"
+        hint = "another --out keeps their errors" if count else "questions, one per line"
+        raise InputError(f"{said}: {why}; {out.out} stays as it was", hint=hint, kind="output")
+    if failed:
+        stream.talk(f"{said}: {failed:,} of {count:,} questions failed; their records hold `error`")
+    return ExitCode.ERROR if failed else ExitCode.FOUND
 
-        def answer(question: batch.Question) -> Result:
-            own, how = self.filters.written.own(question, source, config)
-            with deadline(config.timeout):
-                result = door.find(Request(question.text, own, how)).result
-            if not quiet:
-                read = library.haystack(own)
-                general = (*config.notes, *read.corpus.warnings, *read.warnings)
-                show.complain(result, own.paths, complained, of=(f"{question.id}: ", general))
-            return result
 
-        failed = count = 0
-        said = "standard input" if questions == "-" else questions
-        records_scroll_by = out is None and sys.stdout.isatty()
-        with batch.lines(questions, _standard_input([questions])) as (lines, total, text):
-            if text:
-                stream.talk(f"{said}: {batch.TEXT}")
-            wanted = self.progress.progress == "auto" and not records_scroll_by
-            try:
-                with stream.progress(total, wanted=wanted) as step:
-                    for outcome in batch.run(lines, answer):
-                        put(record.outcome(outcome, config))
-                        failed += outcome.error is not None
-                        count += 1
-                        step()
-            except KeyboardInterrupt:
-                of = "" if total is None else f" of {total:,}"
-                stream.talk(f"{count:,}{of} done; {self._kept(out)}")
-                raise
-        if out is not None and out.beside and failed == count:
-            why = "every question failed" if count else "there is no question"
-            hint = "another --out keeps their errors" if count else "questions, one per line"
-            raise InputError(f"{said}: {why}; {out.out} stays as it was", hint=hint, kind="output")
-        if failed:
-            stream.talk(f"{said}: {failed:,} of {count:,} questions failed; their records hold `error`")
-        return ExitCode.ERROR if failed else ExitCode.FOUND
-
-    def _kept(self, out: outputs.Place | None) -> str:
-        """Says what a batch that was stopped leaves."""
-        if out is None:
-            return "with --out FOLDER they are kept, and the same command goes on"
-        stays = f"{out.out} stays as it was" if out.beside else f"they are in {out.out}"
-        return f"{stays}; with --out FOLDER the same command goes on"
+def _kept(out: outputs.Place | None) -> str:
+    """Says what a batch that was stopped leaves."""
+    if out is None:
+        return "with --out FOLDER they are kept, and the same command goes on"
+    stays = f"{out.out} stays as it was" if out.beside else f"they are in {out.out}"
+    return f"{stays}; with --out FOLDER the same command goes on"
 
 
 def _own(questions: str, out: str | None) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
@@ -28,11 +28,11 @@ from smartsearch.output import stream
 from smartsearch.output.opened import Missing, Opened
 from smartsearch.output.show import View
 from smartsearch.transcripts.named import resolved
-from smartsearch.transcripts.places import Excerpt, Place, excerpts, find, readings
+from smartsearch.transcripts.places import Place, excerpts, find, readings
 
 if TYPE_CHECKING:
     from smartsearch.transcripts.large.lines import MessageLines
-    from smartsearch.types import Corpus, Skipped, Turn
+    from smartsearch.types import Corpus, Turn
 
 FORMATS = ("text", "json", "context")
 AROUND = 5
@@ -82,7 +82,7 @@ class ShowOptions:
         "--all",
         default=False,
     )
-    format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
+    format: str | None = option(OUTPUT, "What is printed.", choices=FORMATS, show_default="text")
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
     quiet: bool = option(OUTPUT, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
     color: str = color_option()
@@ -133,25 +133,27 @@ def show(
     """
     whole, view = options.whole, replace(options.view(), named=tuple(places))
     files = _Files(input_format(options.input_format, options.fields, options.head))
-    gathered = _Gathered()
+    found = Opened()
 
     def tried(text: str) -> SmartsearchError | None:
         try:
-            for said, place in _meant(text, options, gathered):
+            for said, place in _meant(text, options, found):
                 if not place.whole:
-                    _open(said, place, files, gathered, view, whole)
+                    _open(said, place, files, found, view, whole)
                 elif whole and text != "-":
                     hint = f"smartsearch show {place.path} lists what it holds; then {place.path}@ID"
                     raise UsageError(f"--{whole} needs a place in {place.path}", hint=hint)
                 else:
-                    _list(place.path, files, gathered, all=options.all)
+                    _list(place.path, files, found, all=options.all)
         except SmartsearchError as error:
-            gathered.missing.append(Missing(text, error.message))
+            found.missing.append(Missing(text, error.message))
             return error
         return None
 
     faults = [fault for fault in map(tried, places) if fault]
-    found = gathered.found(files)
+    for corpus in files.read.values():
+        found.skipped += corpus.skipped
+        found.warnings += corpus.warnings
     if faults and not (found.places or found.conversations):
         raise faults[0]
     if build({"redact": options.redact}).redact:
@@ -167,10 +169,10 @@ def show(
     return ExitCode.FOUND if found.places or found.conversations else ExitCode.NOTHING
 
 
-def _meant(text: str, options: ShowOptions, gathered: _Gathered) -> Iterator[tuple[str, Place]]:
+def _meant(text: str, options: ShowOptions, found: Opened) -> Iterator[tuple[str, Place]]:
     """The places that an argument means, and what each is called. Raises InputError, UsageError."""
     if text == "-":
-        yield from ((str(place), place) for place in _piped(gathered))
+        yield from ((str(place), place) for place in _piped(found))
         return
     for one in resolved([text]):
         numbered = one.isdecimal() and len(one) < 6 and not os.path.lexists(one)
@@ -196,26 +198,25 @@ class _Files:
 
     def __init__(self, input_format: str) -> None:
         self._input_format = input_format
-        self._read: dict[str, Corpus] = {}
+        self.read: dict[str, Corpus] = {}
         self._lines: dict[str, MessageLines | None] = {}
         self.said: list[Sequence[Turn]] = []
 
     def turns(self, path: str) -> Sequence[Turn]:
         """The turns of a file."""
-        if path not in self._read:
+        if path not in self.read:
             from smartsearch.transcripts.corpus import read_one
 
-            read = read_one(path, input_format=self._input_format)[0]
-            self._read[path] = read
-            self.said.append(read.turns)
-        return self._read[path].turns
+            self.read[path] = read_one(path, input_format=self._input_format)[0]
+            self.said.append(self.read[path].turns)
+        return self.read[path].turns
 
     def near(self, place: Place) -> Sequence[Turn]:
         """The turns around a line of a large JSONL file, without parsing it; empty for other files."""
         path = place.path
         if path not in self._lines:
             self._lines[path] = self._unparsed(path)
-        lines = None if path in self._read else self._lines[path]
+        lines = None if path in self.read else self._lines[path]
         near = lines.on_lines(place.first - REACH, place.last + REACH) if lines else []
         self.said.append(near)
         return near
@@ -226,37 +227,6 @@ class _Files:
 
         large = self._input_format == "auto" and lines_suffix(path) and size(path) > UNPARSED_ABOVE
         return by_line(path) if large else None
-
-    @property
-    def skipped(self) -> list[Skipped]:
-        """Files and records that could not be read."""
-        return [one for read in self._read.values() for one in read.skipped]
-
-    @property
-    def warnings(self) -> list[str]:
-        """The warnings of the readers."""
-        return [one for read in self._read.values() for one in read.warnings]
-
-
-@dataclass
-class _Gathered:
-    """What was found so far."""
-
-    places: list[tuple[str, tuple[Excerpt, ...]]] = field(default_factory=list)
-    conversations: list[Any] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    def found(self, files: _Files) -> Opened:
-        """All of it, with what the files themselves said."""
-        return Opened(
-            tuple(self.places),
-            tuple(self.conversations),
-            tuple(self.missing),
-            (*self.skipped, *files.skipped),
-            (*self.warnings, *files.warnings),
-        )
 
 
 def _placed(text: str) -> Place:
@@ -280,7 +250,7 @@ def _placed(text: str) -> Place:
     return likely
 
 
-def _list(path: str, files: _Files, into: _Gathered, *, all: bool) -> None:
+def _list(path: str, files: _Files, into: Opened, *, all: bool) -> None:
     """What a file, or each file of a folder or archive, holds; with `all`, the turns themselves."""
     from smartsearch.transcripts.files import find as find_files
     from smartsearch.transcripts.outline import outline
@@ -300,7 +270,7 @@ def _list(path: str, files: _Files, into: _Gathered, *, all: bool) -> None:
             into.conversations += outline(turns)
 
 
-def _open(text: str, place: Place, files: _Files, into: _Gathered, view: View, whole: str) -> None:
+def _open(text: str, place: Place, files: _Files, into: Opened, view: View, whole: str) -> None:
     """The turns at one place, or a note that it has no turn."""
     if os.path.isdir(place.path):  # noqa: PTH112 - as it was typed
         raise InputError(f"{place.path} is a folder", hint="a place is in a file", kind="input")
@@ -322,7 +292,7 @@ def _open(text: str, place: Place, files: _Files, into: _Gathered, view: View, w
     into.places.append((text, tuple(excerpts(turns, found.indices, view.before, view.after, whole))))
 
 
-def _piped(into: _Gathered) -> Iterator[Place]:
+def _piped(into: Opened) -> Iterator[Place]:
     """The places that standard input brings. Raises InputError for a line without a place."""
     if sys.stdin.isatty():
         stream.talk("reading hits from standard input; end it with Ctrl-D")

@@ -40,7 +40,7 @@ class TrainOptions:
     """How long, on what, and under which name."""
 
     name: str = option(
-        OUTPUT, "The profile's name, for `query --profile NAME`.", "--name", default="mine", metavar="NAME"
+        OUTPUT, "The profile's name, for `query --profile NAME`.", default="mine", metavar="NAME"
     )
     overwrite: bool = option(
         OUTPUT,

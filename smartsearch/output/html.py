@@ -14,7 +14,7 @@ from smartsearch.config import Config
 from smartsearch.output.explain import Facts, facts
 from smartsearch.output.marking import hop_class, marked
 from smartsearch.output.markup import Markup, join, tag
-from smartsearch.output.plain import clipped, counted, weakness, where
+from smartsearch.output.plain import clipped, counted, told, where
 from smartsearch.types import Hit, Nearby, Result, Scores, Term, Turn
 
 NAME = 200
@@ -87,8 +87,7 @@ def _header(answer: Result, sections: Sequence[_Section]) -> Markup:
         _duration(answer.trace.timing_ms.get("total", 0.0)),
     ]
     links = [tag("a", section.title, href=f"#{section.key}") for section in sections]
-    weak = [weakness(answer)] if answer.weak and answer.hits else []
-    notes = [tag("li", clipped(note, NOTE)) for note in (*weak, *answer.warnings, *answer.trace.degraded)]
+    notes = [tag("li", clipped(note, NOTE)) for note in told(answer)]
     return tag(
         "header",
         tag("p", "smartsearch", class_="brand"),
@@ -227,15 +226,15 @@ def _term(term: Term) -> Markup:
 
 def _explained(answer: Result, config: Config) -> _Section:
     """The facts of `--explain` without the scores, which stand beside the hits; then the settings."""
-    told = [_facts(one) for one in facts(answer, config) if one.title != "scores"]
+    parts = [_facts(one) for one in facts(answer, config) if one.title != "scores"]
     given = [
         tag("li", tag("code", f"{field.name} = {getattr(config, field.name)!r}"))
         for field in dataclasses.fields(config)
         if field.name not in QUIET and getattr(config, field.name) != field.default
     ]
     if given:
-        told += [tag("h3", "Settings other than the defaults"), tag("ul", *given)]
-    return _Section("explained", "How it was found", *told)
+        parts += [tag("h3", "Settings other than the defaults"), tag("ul", *given)]
+    return _Section("explained", "How it was found", *parts)
 
 
 def _facts(one: Facts) -> Markup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -29,15 +29,15 @@ class Missing:
     nearest: Turn | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Opened:
     """What `show` found: excerpts for each place asked for, what files hold, and what went wrong."""
 
-    places: tuple[tuple[str, tuple[Excerpt, ...]], ...] = ()
-    conversations: tuple[Conversation, ...] = ()
-    missing: tuple[Missing, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    warnings: tuple[str, ...] = ()
+    places: list[tuple[str, tuple[Excerpt, ...]]] = field(default_factory=list)
+    conversations: list[Conversation] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def excerpts(self) -> list[Excerpt]:
@@ -110,7 +110,7 @@ def result(opened: Opened) -> Json:
             {**vars(lost), "nearest": lost.nearest and record.place(lost.nearest)} for lost in opened.missing
         ],
         "skipped": list(map(vars, opened.skipped)),
-        "warnings": list(opened.warnings),
+        "warnings": opened.warnings,
     }
 
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smartsearch.output import masking, plain, record, stream
 
@@ -241,11 +241,12 @@ def draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool =
         raise stream.PipeClosed from error
 
 
-def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> None:
-    """Print equal rows (`models`, `cache`) as JSON or in columns; rows wrap on a narrow terminal."""
+def table(name: str, rows: Sequence[Any], *, as_json: bool) -> None:
+    """Print equal rows, records too, as JSON or in columns; rows wrap on a narrow terminal."""
+    told = record.table(name, rows)
     if as_json:
-        stream.write_json(record.table(name, rows))
-    elif rows := masking.shown(list(rows)):
+        stream.write_json(told)
+    elif rows := masking.shown(told[name]):
         cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
         lines = plain.aligned(cells)
         width = shutil.get_terminal_size().columns

@@ -104,9 +104,9 @@ def read_written(path: Path) -> Chat:
     return Chat("written", path.stem, tuple(turns), tuple(asked), names, 0.5 if names else 0.0)
 
 
-def written_chats(folder: Path = FOLDER) -> Iterator[Chat]:
-    """Every conversation of the folder, in the order of the files' names."""
-    for path in sorted(folder.glob("*.txt")):
+def written_chats() -> Iterator[Chat]:
+    """Every conversation of FOLDER, in the order of the files' names."""
+    for path in sorted(FOLDER.glob("*.txt")):
         yield read_written(path)
 
 

@@ -1,6 +1,7 @@
 """Reader and judge over questions, end to end against a server on this machine."""
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -8,13 +9,11 @@ from smartsearch.bench.accuracy import (
     JUDGE,
     READER,
     Item,
-    Tally,
     Usage,
     cost,
     estimate,
     measure,
     read_label,
-    tally,
 )
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.errors import UsageError
@@ -43,6 +42,10 @@ def is_judge(body) -> bool:
 
 def part(name: str, body) -> str:
     return re.search(rf"<{name}>\n(.*?)\n</{name}>", body["messages"][1]["content"], re.DOTALL)[1]
+
+
+def endings(result) -> Counter:
+    return Counter(one.ending for one in result.answerable)
 
 
 def honest(body) -> str:
@@ -93,7 +96,7 @@ def both(server, cache: ReplyCache | None = None) -> tuple[Client, Client]:
 
 def test_without_a_judge_answers_are_compared_by_their_words_alone(server):
     result = measure(ITEMS, client(server), None, "memos")
-    assert (tally(result.answerable), result.judge) == (Tally(unjudged=4), ())
+    assert (endings(result), result.judge) == (Counter(unjudged=4), ())
     assert (result.usage[READER].calls, result.usage[JUDGE]) == (4, Usage())
     assert result.record(None)["overall"]["overlap"]["f1"] > 0
     foretold = estimate(ITEMS, len, "memos", judge=False)
@@ -103,8 +106,8 @@ def test_without_a_judge_answers_are_compared_by_their_words_alone(server):
 def test_a_run_from_end_to_end(server):
     steps = []
     result = measure(ITEMS, *both(server), "memos", jobs=2, step=lambda: steps.append(1))
-    assert tally(result.answerable) == Tally(correct=3, wrong=1)
-    assert tally(result.answerable).accuracy == 0.75
+    assert endings(result) == Counter(correct=3, wrong=1)
+    assert result.record(None)["overall"]["accuracy"] == 0.75
     parts = result.record(None)["by_category"].items()
     told = {name: (part["correct"], part["wrong"], part["questions"]) for name, part in parts}
     assert told == {"1 multi-hop": (1, 0, 1), "4 single-hop": (2, 1, 3)}
@@ -122,20 +125,20 @@ def test_a_run_from_end_to_end(server):
             "1. Ask: who. Final answer: not yet\n7. Decide: her.\n\n**Final answer:** Mara",
             "stop",
             "Mara",
-            Tally(correct=1),
+            Counter(correct=1),
         ),
-        ("1. Ask\n7. Decide\nMara", "stop", "Mara", Tally(correct=1)),
-        ("1. Ask\n2. Collect: Mara", "length", None, Tally(failed=1)),
-        (None, "length", None, Tally(failed=1)),
-        ("FINAL ANSWER: Mara", "stop", "Mara", Tally(correct=1)),
-        ("final answer:\n- Mara\n- Ilya", "stop", "- Mara\n- Ilya", Tally(wrong=1)),
-        ("steps\nFinal answer:", "stop", None, Tally(failed=1)),
+        ("1. Ask\n7. Decide\nMara", "stop", "Mara", Counter(correct=1)),
+        ("1. Ask\n2. Collect: Mara", "length", None, Counter(failed=1)),
+        (None, "length", None, Counter(failed=1)),
+        ("FINAL ANSWER: Mara", "stop", "Mara", Counter(correct=1)),
+        ("final answer:\n- Mara\n- Ilya", "stop", "- Mara\n- Ilya", Counter(wrong=1)),
+        ("steps\nFinal answer:", "stop", None, Counter(failed=1)),
     ],
 )
 def test_the_last_line_of_a_reply_is_the_answer_that_is_judged(server, text, finish, answer, wanted):
     server.script = [says(text, finish=finish)]
     result = measure([item("flute")], *both(server), "evermemos")
-    assert tally(result.answerable) == wanted
+    assert endings(result) == wanted
     assert [part("answer", request) for request in server.requests[1:]] == [answer] * (answer is not None)
 
 
@@ -143,7 +146,7 @@ def test_an_unreadable_judge_is_asked_again(server, other):
     last = says('```json\n{"label": "correct"}\n```')
     other.script = [says("I think it is right."), says('{"label": "MAYBE"}'), last]
     result = measure(ITEMS[:1], client(server), client(other), "memos")
-    assert tally(result.answerable) == Tally(correct=1)
+    assert endings(result) == Counter(correct=1)
     assert [len(request["messages"]) for request in other.requests] == [2, 4, 6]
     assert other.requests[1]["messages"][2] == {"role": "assistant", "content": "I think it is right."}
     assert result.usage[JUDGE].calls == 3
@@ -154,8 +157,8 @@ def test_a_judge_never_readable_leaves_the_question_unjudged(server, other, tmp_
     other.reply = lambda body: "Hard to say."
     result = measure(ITEMS[:2], client(server, cache), client(other, cache), "memos")
     assert len(other.requests) == 6
-    assert tally(result.answerable) == Tally(unjudged=2)
-    assert tally(result.answerable).accuracy is None
+    assert endings(result) == Counter(unjudged=2)
+    assert result.record(None)["overall"]["accuracy"] is None
     assert [o.verdict for o in result.outcomes] == [None, None]
 
 
@@ -174,8 +177,8 @@ def test_abstention_is_judged_by_another_rule(server):
 def test_one_failing_question_loses_no_other(server):
     server.script = [says(), says(), status(400, "context too long")]
     result = measure(ITEMS, *both(server), "memos", jobs=1)
-    assert tally(result.answerable) == Tally(correct=2, wrong=1, failed=1)
-    assert tally(result.answerable).accuracy == pytest.approx(2 / 3)
+    assert endings(result) == Counter(correct=2, wrong=1, failed=1)
+    assert result.record(None)["overall"]["accuracy"] == pytest.approx(2 / 3)
     failed = result.outcomes[1]
     assert (failed.id, failed.verdict, failed.error.kind) == ("q-tiles", None, "llm_request")
     assert "context too long" in str(failed.error)
@@ -198,11 +201,11 @@ def test_a_dead_endpoint_stops_the_run_and_keeps_what_was_answered(server, tmp_p
     assert result.stopped is not None
     assert result.stopped.kind == kind
     # Two are answered; then three fail, and two known from the cache in between are no sign of life.
-    assert tally(result.answerable) == Tally(correct=4, failed=3)
+    assert endings(result) == Counter(correct=4, failed=3)
     assert len(taken) == 7
     server.script.clear()
     again = measure(ITEMS, *both(server, cache), "memos", jobs=1)
-    assert tally(again.answerable) == Tally(correct=3, wrong=1)
+    assert endings(again) == Counter(correct=3, wrong=1)
     assert (again.usage[READER].new_calls, again.usage[JUDGE].new_calls) == (2, 2)
 
 

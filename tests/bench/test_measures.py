@@ -97,10 +97,8 @@ def test_the_curve_counts_gold_within_each_budget():
 def test_four_readings_of_a_recall():
     """1 of 2, 3 of 3, 0 of 1; a question without gold does not count."""
     read = recall(np.array([1.0, 3, 0, 0]), np.array([2.0, 3, 1, 0]))
-    assert read.micro == pytest.approx(4 / 6)
-    assert read.macro == pytest.approx((0.5 + 1 + 0) / 3)
-    assert read.any == pytest.approx(2 / 3)
-    assert read.all == pytest.approx(1 / 3)
+    wanted = {"micro": 4 / 6, "macro": (0.5 + 1 + 0) / 3, "any": 2 / 3, "all": 1 / 3}
+    assert read == pytest.approx(wanted)
 
 
 def test_the_interval_holds_the_recall_and_narrows_with_questions():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -196,14 +197,12 @@ def _shortened(turn: Turn, tokens: int, characters: int, tokenizer: Tokenizer) -
         return None
     bare = replace(turn, caption="", speaker=turn.speaker[:NAME_CHARACTERS], time=turn.time[:NAME_CHARACTERS])
     text = safe(turn.text[:room])[:room]
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if tokenizer.count(replace(bare, text=f"{text[:middle]}…").rendered) <= tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return replace(bare, text=f"{text[:low]}…") if low else None
+
+    def cut(at: int) -> Turn:
+        return replace(bare, text=f"{text[:at]}…")
+
+    fits = bisect_right(range(1, len(text) + 1), tokens, key=lambda at: tokenizer.count(cut(at).rendered))
+    return cut(fits) if fits else None
 
 
 def sessions(found: Sequence[Wanted], shown: dict[str, str]) -> list[Json]:
