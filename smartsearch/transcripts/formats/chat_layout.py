@@ -202,8 +202,8 @@ def _layout(
     for number, (line, stamp) in _apart(lines, opened, found).items():
         found[number] = replace(found[number], stamp=stamp)
         about.add(line)
-    about |= _pages(lines, opened) | _buttons(lines, found, opened)
-    return Layout(style, found, _orders(lines, found), opened, frozenset(about))
+    about |= _pages(lines, opened) | _buttons(lines, found, opened, about)
+    return Layout(style, found, _orders(lines, found, about), opened, frozenset(about))
 
 
 def _in_row(lines: Sequence[str], ours: Mapping[int, Opening]) -> frozenset[str]:
@@ -219,13 +219,13 @@ def _in_row(lines: Sequence[str], ours: Mapping[int, Opening]) -> frozenset[str]
     return frozenset()
 
 
-def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
+def _orders(lines: Sequence[str], found: Mapping[int, Opening], about: Collection[int]) -> Orders:
     """The order of day and month in stamps, and in lines that are only a date."""
     told = (here.stamp for here in found.values() if here.stamp)
     short = (
         line
         for number, line in enumerate(lines, 1)
-        if 5 < len(line) < _DATE_ALONE and number not in found and NUMERIC.search(line)
+        if 5 < len(line) < _DATE_ALONE and not (number in found or number in about) and NUMERIC.search(line)
     )
     alone = (line for line in short if to_iso(line.strip(DECORATION)))
     return Orders.of(dict.fromkeys((*alone, *told)))
@@ -316,6 +316,8 @@ def _apart(
 
     It stands above all turns, or at the end of all.
     """
+    if all(found[number].stamp for number in opened):
+        return {}
     times = list[tuple[int, str]]()
     for begin, end in pairwise((0, *opened, len(lines) + 1)):
         last = next((n for n in range(end - 1, begin, -1) if goes_on(lines[n - 1])), 0)
@@ -403,11 +405,14 @@ def session(
     return (body, day[:10]) if day and not (first.isdigit() or body[:10].isdigit()) else None
 
 
-def _buttons(lines: Sequence[str], found: Mapping[int, Opening], opened: Sequence[int]) -> set[int]:
+def _buttons(
+    lines: Sequence[str], found: Mapping[int, Opening], opened: Sequence[int], about: Collection[int]
+) -> set[int]:
     """The lines that most turns end with, as of a page's buttons; what else a turn says is left to it."""
     turns = list[list[int]]()
     for begin, end in pairwise((*opened, len(lines) + 1)):
-        below = [n for n in range(begin + 1, end) if goes_on(lines[n - 1]) and not session(lines[n - 1])]
+        told = (n for n in range(begin + 1, end) if n not in about and goes_on(lines[n - 1]))
+        below = [n for n in told if not session(lines[n - 1])]
         turns.append(below[not found[begin].text :])
     left = set[int]()
     for depth in range(1, _BUTTONS):
