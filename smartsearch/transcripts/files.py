@@ -22,7 +22,7 @@ from smartsearch.types import Skipped
 
 SUFFIXES = (
     *(".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log"),
-    *(".mbox", ".eml", ".emlx", ".msg", ".vtt", ".srt", ".sbv", ".docx", ".rtf", ".weechatlog"),
+    *(".mbox", ".eml", ".emlx", ".msg", ".vtt", ".srt", ".sbv", ".ass", ".docx", ".rtf", ".weechatlog"),
     *(".html", ".htm", ".csv", ".tsv"),
 )
 """Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""

@@ -191,7 +191,7 @@ mbox .mbox .eml .emlx: e-mail, a mail a turn: mbox files (Gmail Takeout, Thunder
     mails
     how: Gmail: takeout.google.com, Mail; Apple Mail: Export Mailbox; Thunderbird: its profile folder
     rest: headers, quotations, and HTML beside text
-subtitles .vtt .srt .sbv: subtitles and meeting transcripts: WebVTT (Teams, Zoom), SubRip, Meet's .sbv
+subtitles .vtt .srt .sbv .ass: subtitles and meeting transcripts: WebVTT (Teams, Zoom), SubRip, .sbv, .ass
     how: Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript
 texts/zoom .txt: the chat of a Zoom meeting, saved or copied
     how: Zoom: in the meeting's chat, Save chat; it lies in Documents/Zoom, a folder a meeting

@@ -164,6 +164,8 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
         elif (unnamed := head.unnamed(lines[number - 1])) and 2 * len(unnamed.stamp) > len(last.stamp):
             found[number] = unnamed
         about.update(range(number + 1, end + 1))
+    if head.above:
+        found = _without_words(found)
     found = without_verbs(found)
     names = known_names(found, head) | (frozenset() if head.above else _in_row(lines, found))
     if stated:
@@ -177,6 +179,16 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
         found = {number: found[number] for number in opened}
     style = Style("stamped" if head.has_time else "plain", names, opened)
     return _layout(lines, style, found, opened, about)
+
+
+def _without_words(found: Mapping[int, Opening]) -> dict[int, Opening]:
+    """What is opened, without what ends in a time right below the name of who says it: `by 8 May, 18:00`."""
+    counts = Counter(here.name for here in found.values())
+    return {
+        number: here
+        for number, here in found.items()
+        if counts[here.name] > 1 or number - 1 not in found or counts[found[number - 1].name] == 1
+    }
 
 
 def _deeds(

@@ -1,4 +1,5 @@
-"""Subtitles and the transcripts of meetings: WebVTT (Teams, Zoom, YouTube), SubRip `.srt`, Meet's `.sbv`.
+"""Subtitles and the transcripts of meetings: WebVTT (Teams, Zoom, YouTube), SubRip `.srt`, Meet's `.sbv`, and
+SubStation Alpha, `.ass`.
 
 A cue's speaker is its `<v Maya Reis>`, else a name before a colon, `Maya Reis: text`, that recurs or looks
 like one. Cues of one speaker that follow one another, or that name none, are one turn up to the end of a
@@ -37,6 +38,8 @@ _TIMING = re.compile(
 _SBV = re.compile(
     r"(?P<hours>\d{1,4}):(?P<minutes>\d{2}):(?P<seconds>\d{2})\.(?P<fraction>\d{3}),\d{1,4}:\d{2}:\d{2}\.\d{3}\s{0,4}$"
 )
+_ALPHA = "[Script Info]"
+_BEGINS = re.compile(r"\s*(?P<hours>\d{1,3}):(?P<minutes>\d\d):(?P<seconds>\d\d)[.,](?P<fraction>\d{1,3})")
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION|whisper_print_timings:)(?:\s|$)")
 _SOUNDS = "music|applause|laugh|cheer|silence|inaudible|crosstalk|noise|sigh|cough|foreign|speaking|♪"
 _SOUND = re.compile(_SOUNDS, re.I)
@@ -74,6 +77,8 @@ class _Cue(NamedTuple):
 def detect(source: Source) -> bool:
     """Whether the file begins as WebVTT does, or with a cue: its time, or a number and its time."""
     lines = [line for line in source.lines[:_DETECT_LINES] if line.strip()]
+    if lines and lines[0].strip("\ufeff ") == _ALPHA:
+        return True
     if lines and re.match(r"\ufeff?WEBVTT(?:\s|$)", lines[0]):
         return True
     if sum(bool(_INLINE.match(line)) for line in lines) > max(3, len(lines) / 4):
@@ -88,7 +93,8 @@ def detect(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
-    cues, title = list(_cues(source.lines)), _title(source)
+    alpha = source.first_line().strip("\ufeff ") == _ALPHA
+    cues, title = list((_alpha if alpha else _cues)(source.lines)), _title(source)
     names = _names(cues)
     yield from placed(source, _said(cues, names), title)
 
@@ -146,6 +152,21 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
             if not aside:
                 first = first or number
                 texts.append(line)
+
+
+def _alpha(lines: list[str]) -> Iterator[_Cue]:
+    """The cues of SubStation Alpha: a line each, whose columns the last `Format:` before it names."""
+    columns: list[str] = []
+    for number, line in enumerate(lines, 1):
+        kind, _, rest = line.partition(":")
+        if kind == "Format":
+            columns = [name.strip() for name in rest.split(",")]
+        elif kind == "Dialogue" and columns[-1:] == ["Text"]:
+            told = dict(zip(columns, rest.split(",", len(columns) - 1), strict=False))
+            begins = _BEGINS.match(told.get("Start", ""))
+            texts = [text for text in told.get("Text", "").split("\\N") if text.strip()]
+            if begins and texts:
+                yield _Cue(_seconds(begins), number, tuple(texts), told.get("Name", "").strip())
 
 
 def _timing(line: str) -> re.Match[str] | None:
