@@ -39,7 +39,7 @@ _SBV = re.compile(
     r"(?P<hours>\d{1,4}):(?P<minutes>\d{2}):(?P<seconds>\d{2})\.(?P<fraction>\d{3}),\d{1,4}:\d{2}:\d{2}\.\d{3}\s{0,4}$"
 )
 _ALPHA = "[Script Info]"
-_BEGINS = re.compile(r"\s*(?P<hours>\d{1,3}):(?P<minutes>\d\d):(?P<seconds>\d\d)[.,](?P<fraction>\d{1,3})")
+_BEGINS = re.compile(r"\s*(?P<hours>\d{1,4}):(?P<minutes>\d\d):(?P<seconds>\d\d)[.,](?P<fraction>\d{1,3})")
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION|whisper_print_timings:)(?:\s|$)")
 _SOUNDS = "music|applause|laugh|cheer|silence|inaudible|crosstalk|noise|sigh|cough|foreign|speaking|♪"
 _SOUND = re.compile(_SOUNDS, re.I)
