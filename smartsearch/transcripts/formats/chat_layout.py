@@ -48,6 +48,7 @@ _PAGE = re.compile(
 """`Page 3 of 9`, `Seite 3/9`, `- 3 -`."""
 _BUTTONS, _LIKELY = 12, 0.6
 _ROW = 0.9  # share of lines that open turns where any line does
+_LISTED = re.compile(r"[-*] (?P<at>\d{1,2}:\d\d(?::\d\d)?) (?P<text>\S.*)")
 _DIGITS = re.compile(r"\d+")
 _BY = (" by ", " von ", " par ", " de ", " por ", " di ", " door ", " av ", " af ")
 """Behind them the line above a head says who sent what it repeats, in Teams' window: `The lift ... by Ole`"""
@@ -139,7 +140,21 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
         chosen = replace(chosen, names=chosen.names | more)
     opened = tuple(number for number, here in found.items() if _opens(here, chosen))
     about = {line for number in opened for line in told[number]} - set(opened)
+    if chosen.style in HEADINGS and (listed := _listed(lines, found, opened)):
+        found |= listed
+        opened, about = tuple(listed), about | set(opened)
     return _layout(lines, chosen, found, opened, about)
+
+
+def _listed(lines: Sequence[str], found: Mapping[int, Opening], opened: Sequence[int]) -> dict[int, Opening]:
+    """The turns that are listed with their times below the names of who says them: `* 22:51:03 text`."""
+    listed, heads = dict[int, Opening](), 0
+    for begin, end in pairwise((*opened, len(lines) + 1)):
+        times = {n: _LISTED.match(lines[n - 1]) for n in range(begin + 1, end)}
+        told = {n: time for n, time in times.items() if time}
+        heads += bool(told)
+        listed |= {n: replace(found[begin], stamp=time["at"], text=time["text"]) for n, time in told.items()}
+    return listed if 0 < len(opened) == heads else {}
 
 
 def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout:
@@ -182,12 +197,15 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
 
 
 def _without_words(found: Mapping[int, Opening]) -> dict[int, Opening]:
-    """What is opened, without what ends in a time right below the name of who says it: `by 8 May, 18:00`."""
+    """What is opened, without what ends in a time right below the name of who says it: `by 8 May, 18:00`.
+
+    Neither does anybody speak once right above another head, as in a list of times.
+    """
     counts = Counter(here.name for here in found.values())
     return {
         number: here
         for number, here in found.items()
-        if counts[here.name] > 1 or number - 1 not in found or counts[found[number - 1].name] == 1
+        if counts[here.name] > 1 or not {number - 1, number + 1} & found.keys()
     }
 
 

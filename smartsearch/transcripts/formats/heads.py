@@ -72,7 +72,7 @@ _BEFORE_DOT = re.compile(
     rf"\s{{0,8}}(?P<name>{_TITLE}[^\s.:;?!()]{{2,30}}(?: [^\s.:;?!()]{{1,30}}){{0,12}}"
     rf"|(?!{_TITLE})(?:(?:The|THE) )?{_CAPITALS}(?: (?:(?:and|und|et|y|e) )?{_CAPITALS}){{0,3}}"
     r"(?: pro tempore)?)"
-    r"(?: \([^()\n]{1,80}\))?\. (?P<text>\S.*)"
+    r"(?:, [^\s.][^.\n]{1,60}| \([^()\n]{1,80}\))?\. (?P<text>\S.*)"
 )
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\[CHANNEL\] |\n)")
 _LEVELS = (
@@ -161,6 +161,8 @@ class Head:
             if told is None:
                 return None
             parts, end = told | parts, end + 1
+        if parts["name"][:2] == "r/" and end < len(lines):  # of Reddit's first post, below its forum
+            parts["name"], end = lines[end], end + 1
         name = _tidied(parts["name"])
         if "<" in self.written:
             name = name.lstrip(_VOICES).strip() or name
@@ -403,7 +405,7 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
 
 _STATUS = r"(?::[\w+-]{2,40}:|APP\b)?"
 """What Slack's people set beside their names, and how it tells programs, as it is copied."""
-_BADGE = re.compile(r"\s*(?:APP|BOT|Bot|OP|Mod|\[[A-Z]{2,4}\])\s*")
+_BADGE = re.compile(r"\s*(?:APP|BOT|Bot|OP|MOD|Mod|\[[A-Z]{2,4}\])\s*")
 """What stands below a name on a line of its own."""
 _OPENED = "opened "
 _BEGUN = re.compile(rf"{_OPENED}(?=on )|Role icon, [^—\n]{{1,60}} (?=— )")

@@ -112,13 +112,15 @@ def _said(cues: list[_Cue], names: frozenset[str]) -> Iterator[Said]:
 
 
 def _named_once(cues: list[_Cue], names: frozenset[str]) -> bool:
-    """Whether the first cue and many others name who speaks, by numbers as programs do, and never the same
-    twice in a row."""
+    """Whether the first cue and many others name who speaks, by numbers or tags as programs do, and never the
+    same twice in a row."""
     told = [next((part.speaker for part in _parts(cue, names, "")), "") for cue in cues]
     named = list(filter(None, told))
     many = 3 < len(named) < len(told) <= 3 * len(named)
-    numbered = many and told[0] != "" and all(name[-1] in _DIGITS for name in named)
-    return numbered and all(one != other for one, other in pairwise(named))
+    tagged = all(_voiced(cue) for cue, name in zip(cues, told, strict=True) if name)
+    sure = many and (tagged or all(name[-1] in _DIGITS for name in named))
+    begun = sure and (told[0] != "" or _voiced(cues[0]))
+    return begun and all(one != other for one, other in pairwise(named))
 
 
 def _cues(lines: list[str]) -> Iterator[_Cue]:
@@ -130,6 +132,7 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
     previous = ""  # the last line of the cue before, which a rolling caption shows again
     loose = aside = False  # behind a cue's empty line; in a block that is nobody's words, or a torn cue
     speaker, inline = "", None  # of the cue that is read: its name, and the words beside its time
+    people = _people(lines)
     for number, line in enumerate([*lines, ""], 1):
         beside = _INLINE.match(line) if "-->" in line else None
         timing = _TIMING.match(beside["at"]) if beside else _timing(line)
@@ -140,8 +143,10 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
                 yield _Cue(start, first, tuple(texts), speaker, whole=inline is not None)
                 previous = _plain(texts[-1])
             if timing:
-                start, named = _seconds(timing), _WEBEX.match(lines[number - 2]) if number > 1 else None
-                speaker = named["name"].strip() if named else ""
+                above = lines[number - 2] if number > 1 else ""
+                start, named = _seconds(timing), _WEBEX.match(above)
+                speaker = named["name"] if named else above if above in people else ""
+                speaker = speaker.strip()
                 inline = beside
             first, texts, loose, aside = 0, [], not timing, False
             if beside:
@@ -167,6 +172,19 @@ def _alpha(lines: list[str]) -> Iterator[_Cue]:
             texts = [text for text in told.get("Text", "").split("\\N") if text.strip()]
             if begins and texts:
                 yield _Cue(_seconds(begins), number, tuple(texts), told.get("Name", "").strip())
+
+
+def _people(lines: list[str]) -> frozenset[str]:
+    """The names that stand where cues have their ids, each above several."""
+    ids = Counter(
+        one
+        for before, one, line in zip(["", *lines], lines, lines[1:])
+        if "-->" in line and not before.strip()
+    )
+    often = sum(
+        count for one, count in ids.items() if count > 1 and looks_like_name(one.rstrip(f" {_DIGITS}"))
+    )
+    return frozenset(ids) if 2 * often > sum(ids.values()) else frozenset()
 
 
 def _timing(line: str) -> re.Match[str] | None:
@@ -247,7 +265,7 @@ def _parts(cue: _Cue, names: frozenset[str], last: str) -> Iterator[Said]:
         pieces = _VOICE.split(line) if "<" in line else [line]
         for n, piece in enumerate(pieces):
             if n % 2:
-                who, said = unescaped(piece).strip(), ""
+                who, said = unescaped(piece).strip(" -"), ""
             else:
                 said = _plain(piece)
                 found = _NAMED.match(said)

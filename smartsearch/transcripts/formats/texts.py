@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
 
@@ -533,7 +534,17 @@ def _senders(source: Source) -> frozenset[str]:
     often = (line for line, count in counts.items() if 2 * beside[line] < count > 1 and 1 < len(line) < 60)
     named = {line for line in often if line in title or (counts[line] > 2 and looks_like_name(line))}
     first = (other for one, other in pairwise(bare) if _is_time(one) and not _ANSWERED.fullmatch(other))
-    return own | named | set(filter(looks_like_name, first))
+    return own | named | set(filter(looks_like_name, first)) | set(_in_full(source.lines).values())
+
+
+def _in_full(lines: Sequence[str]) -> dict[int, str]:
+    """The lines (1-based) with what somebody is called, in a group, above the whole name; and that."""
+    rows = zip(["", *lines], lines, lines[1:])
+    return {
+        number: whole.strip()
+        for number, (above, short, whole) in enumerate(rows, 1)
+        if (not above.strip() or _is_time(above.strip())) and short.strip() and whole.startswith(f"{short} ")
+    }
 
 
 def _is_time(bare: str) -> bool:
@@ -541,12 +552,14 @@ def _is_time(bare: str) -> bool:
 
 
 def _window(source: Source) -> Opens:
-    names, stamp = _senders(source), ""
-    own = next(iter(_BY_ME & names), "")
+    names, stamp, number = _senders(source), "", 0
+    own, called = next(iter(_BY_ME & names), ""), _in_full(source.lines)
 
     def opens(line: str) -> Opened | None:
-        nonlocal stamp
-        bare = line.strip()
+        nonlocal stamp, number
+        bare, number = line.strip(), number + 1
+        if number in called:
+            return Opened("", stamp=stamp)
         if bare in names or _ANSWERED.fullmatch(bare):
             return Opened(bare if bare in names else own, stamp=stamp)
         if bare and _is_time(bare):
