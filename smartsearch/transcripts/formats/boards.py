@@ -105,7 +105,7 @@ FORMS = {
         inside="messages",
         about=lambda _, item, __: string(item.value, "name") or string(item.value, "id").partition("@")[0],
         called=lambda _, name: name,
-        text=lambda value, _: "" if value.get("media") else string(value, "data"),
+        text=lambda value, _: "" if value.get("media") else string(value, "data").replace("<br>", "\n"),
         speaker=lambda value, name: "Me" if value.get("from_me") else string(value, "sender") or name,
         caption=(
             lambda value, _: (

@@ -811,7 +811,7 @@ def _expanded(value: dict[str, Any], _: Any) -> str:
     for one in objects(value, "urls")[:50]:
         short, whole = text(one, "url"), text(one, "expanded")
         said = said.replace(short, whole, 1) if short and whole else said
-    return said
+    return unescaped(said)
 
 
 # Zulip: zulip/zulip, zerver/lib/export.py, and its API's documentation. In an export the names of people and
@@ -1066,7 +1066,7 @@ FORMS = {
         claims=_snapchat_claims,
         parted=_snapchat,
         says="Content",
-        text="Content Text",
+        text=lambda value, _: unescaped(text(value, "Content", "Text")),
         speaker="From",
         time="Created",
         caption=(_snapchat_caption,),

@@ -43,7 +43,7 @@ _USUAL = {
     ),
     "conversation": (
         *("conversation_id", "thread_id", "conversation", "channel", "chat", "room", "channel_name"),
-        *("chat_name", "room_name", "channel_id", "chat_id", "room_id", "topic_id"),
+        *("chat_name", "room_name", "channel_id", "chat_id", "room_id", "topic_id", "chat_session"),
     ),
     "session": ("session_id", "session"),
     "turn": ("id", "message_id", "uuid", "turn_identifier", "msg_id"),
@@ -91,6 +91,9 @@ _OWNERS = (
 """Where the speaker is an object, what it calls them."""
 _INNER = ("profile", "user", "emailAddress", "author", "attributes")
 """Where that object has the name in another one."""
+_DIRECTIONS, _OUTGOING = ("Type", "type", "Direction", "direction"), ("outgoing", "sent", "out")
+"""How iMazing and others tell the owner's messages, whose sender is empty."""
+_SENT_ALONG = ("attachments", "files", "Attachment")
 _LAST_NAME = ("last_name", "lastName", "surname", "family_name")
 _MARKS = str.maketrans("", "", "_- .")
 _KEPT = 64  # keys of one record whose places are kept
@@ -174,7 +177,8 @@ def name_at(record: Any, keys: Iterable[str]) -> tuple[str, str]:
         if name:
             last = string(record, *_LAST_NAME) if is_first(key) else ""
             return key, f"{name} {last}" if last else name
-    return "", ""
+    own = any(str(record.get(key, "")).casefold() in _OUTGOING for key in _DIRECTIONS)
+    return "", "Me" if own else ""
 
 
 def is_first(key: str) -> bool:
@@ -246,7 +250,7 @@ def are_messages(values: Sequence[object], *, far: bool = False) -> bool:
             keys = keys_of(value)
             key, name = name_at(value, (*keys.speaker, *keys.after_role))
             said = text_at(value, keys.text)[1]
-            said = said or (keys.text and (value.get("attachments") or value.get("files")))
+            said = said or (keys.text and next(filter(None, map(value.get, _SENT_ALONG)), None))
             untimed, of_thing = not value_at(value, keys.time)[1], plain(key) == "name"
             setting = untimed and of_thing and "value" in value
             good += bool(name and keys.is_chat and not setting and said and isinstance(said, str | list))
