@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path, PurePath
 from typing import TypeVar
 
@@ -17,6 +17,8 @@ from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 T = TypeVar("T")
 _NUMBER = re.compile(r"\s{0,80}(\d{1,6})(?:\s?[.:)|]?\s+|$)")
 _BOLD = re.compile(r"^<(b|strong)>([^<>]{1,80})</\1>", re.I)
+_ABOVE = 4
+"""Lines that may stand above those with numbers: a page's head."""
 _NEARLY = 0.8
 """Share of lines with a number before them, where they are numbered, and of numbers that follow another."""
 
@@ -126,8 +128,8 @@ def _unnumbered(lines: list[str]) -> list[str]:
 
     A number out of the row is what was said: `30 people`.
     """
-    first = next((line for line in lines if line.strip()), "")
-    if not _NUMBER.match(first):
+    begun = islice(filter(str.strip, lines), _ABOVE)
+    if not any(map(_NUMBER.match, begun)):
         return lines
     found = [(at, number) for at, line in enumerate(lines) if (number := _NUMBER.match(line))]
     counted = [int(number[1]) for _, number in found]

@@ -122,7 +122,9 @@ _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
     r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
 )
-_ASKED = re.compile(r"(?:\s{0,40}(?P<side>[QA])[.:]|\s{4,40}(?P<name>[A-Z][A-Z.' -]{1,40}):)(?:\s+|$)")
+_ASKED = re.compile(
+    r"(?:\s{0,40}(?P<side>[QA])(?:[.:]|(?=\s{3}))|\s{4,40}(?P<name>[A-Z][A-Z.' -]{1,40}):)(?:\s+|$)"
+)
 """Questions and answers of an examination, and who speaks beside: they are indented."""
 _BULLET = re.compile(r"\s+(?:[-*+]\s+)?|[-*+]\s+")
 _HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<inner>\S(?:.{0,78}[^\s#])?)[\s#]*$")
