@@ -19,16 +19,12 @@ TWO = [("Maya", "hi"), ("Jonas", "hello")]
 DEEP = "[" * 100_000
 
 
-def test_standard_input_is_a_file_called_dash() -> None:
-    turns = read(["-"], stdin=io.BytesIO(CHAT.encode())).turns
+@pytest.mark.parametrize("text", [CHAT, lines(*[{"role": "user", "content": "a"}] * 2)])
+def test_standard_input_is_a_file_called_dash_known_without_a_suffix_and_limited(text: str) -> None:
+    turns = read(["-"], stdin=io.BytesIO(text.encode())).turns
     assert [(turn.path, turn.line, turn.conversation) for turn in turns] == [("-", 1, ""), ("-", 2, "")]
-
-
-def test_json_on_standard_input_is_known_without_a_suffix() -> None:
-    turns = read(
-        ["-"], stdin=io.BytesIO(b'{"role": "user", "content": "a"}\n{"role": "user", "content": "b"}')
-    ).turns
-    assert [(turn.text, turn.line) for turn in turns] == [("a", 1), ("b", 2)]
+    with pytest.raises(InputError, match="larger than the limit"):
+        read(["-"], stdin=io.BytesIO(text.encode()), limits=Limits(file=10))
 
 
 @pytest.mark.parametrize("content", ["", " \n\n", b"\xef\xbb\xbf", "[]", "[ ]\n"])
@@ -125,11 +121,6 @@ def test_what_is_too_large_is_refused(
     with pytest.raises(InputError) as raised:
         read([str(path)], limits=limits)
     assert reason in raised.value.message
-
-
-def test_standard_input_is_limited_too() -> None:
-    with pytest.raises(InputError, match="larger than the limit"):
-        read(["-"], stdin=io.BytesIO(b"x" * 100), limits=Limits(file=10))
 
 
 def test_one_json_document_may_be_one_long_line(tmp_path: Path) -> None:

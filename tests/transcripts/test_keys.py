@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +60,6 @@ def test_lists_of_records_are_conversations(tmp_path: Path) -> None:
         ("k", 1, "/log/0"),
         ("a#2", 2, "/log/0"),
     ]
-
-
-def test_standard_input_is_read_too() -> None:
-    assert told(read(["-"], stdin=io.BytesIO(lines(*ODD).encode()), input_format=FIELDS)) == READ
 
 
 @pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t"), ("a.txt", ",")])

@@ -65,21 +65,19 @@ def test_a_message_of_endless_mentions_costs_itself(tmp_path):
     ]
 
 
-def test_slack_s_mentions_are_counted_over_the_file(tmp_path):
-    put(tmp_path, "users.json", [{"id": "U12345", "name": "n" * 100_000}])
-    texts = ["<@U12345>" * 100, "hello", "<@U12345>" * 100]
+@pytest.mark.parametrize(
+    ("name", "texts", "least", "most"),
+    [(100_000, ["<@U12345>" * 100, "hello", "<@U12345>" * 100], 2, 2), (1_000_000, ["hello"] * 40, 11, 19)],
+)
+def test_long_names_that_are_mentioned_and_that_speak_are_counted_over_the_file(
+    tmp_path, name, texts, least, most
+):
+    put(tmp_path, "users.json", [{"id": "U12345", "name": "n" * name}])
     put(tmp_path, "boats/2023-05-08.json", day(*texts))
     read_back = read([str(tmp_path / "boats")])
-    assert [turn.text[:6] for turn in read_back.turns] == ["@nnnnn", "hello"]
+    assert least <= len(read_back.turns) <= most
+    assert read_back.turns[1].text == "hello"
     assert [entry.kind for entry in read_back.skipped] == ["too_large"]
-
-
-def test_a_speaker_of_a_long_name_cannot_speak_without_end(tmp_path):
-    put(tmp_path, "users.json", [{"id": "U12345", "name": "n" * 1_000_000}])
-    put(tmp_path, "boats/2023-05-08.json", day(*["hello"] * 40))
-    read_back = read([str(tmp_path / "boats")])
-    assert [entry.kind for entry in read_back.skipped] == ["too_large"]
-    assert 10 < len(read_back.turns) < 20
 
 
 def test_members_within_one_another_are_no_archive(tmp_path):
