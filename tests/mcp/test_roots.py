@@ -95,6 +95,9 @@ def test_a_root_is_served_whatever_it_is_called(home: Path):
     assert Roots([picture]).shown(picture) == "d.png"
     with pytest.raises(InputError):
         Roots([picture]).resolve("a.txt")
+    with pytest.raises(InputError) as caught:
+        Roots(["chats", "chatz"])
+    assert caught.value.kind == "path_not_found"
 
 
 def test_several_roots_go_by_their_names_and_twins_by_their_paths(home: Path):
@@ -105,12 +108,6 @@ def test_several_roots_go_by_their_names_and_twins_by_their_paths(home: Path):
     (home / "old").mkdir()
     twins = Roots(["chats/old", "old"])
     assert [twins.shown(path) for path in twins.paths] == [str(home / "chats" / "old"), str(home / "old")]
-
-
-def test_a_root_that_is_not_there(home: Path):
-    with pytest.raises(InputError) as caught:
-        Roots(["chats", "chatz"])
-    assert caught.value.kind == "path_not_found"
 
 
 def test_links_that_lead_out_are_passed_by(home: Path):
