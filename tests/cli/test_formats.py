@@ -2,7 +2,6 @@
 
 import io
 import json
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from smartsearch.output import detected
 from smartsearch.transcripts import FORMATS
 from tests.cli.conftest import CHAT, Run
+from tests.transcripts.build import zipped
 
 ONE = replace(FORMATS[0], name="one", how="Settings, then Export.", silent=True)
 
@@ -121,8 +121,7 @@ def test_exit_codes(run: Run, chats: Path, files: dict[str, str], code: int):
 
 
 def test_archives_and_standard_input(run: Run, chats: Path, monkeypatch: pytest.MonkeyPatch):
-    with zipfile.ZipFile(chats / "export.zip", "w") as archive:
-        archive.writestr("a/chat.txt", CHAT)
+    zipped(chats / "export.zip", {"a/chat.txt": CHAT})
     assert run("formats", "detect", "export.zip").out.startswith("export.zip/a/chat.txt: chat, ")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CHAT.encode())))
     assert run("formats", "detect", "-").out.startswith("-: chat, 1 conversation, 4 turns")

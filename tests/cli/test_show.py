@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from rich.cells import cell_len
 from smartsearch.cli import show as show_cli
 from smartsearch.transcripts import corpus
 from tests.cli.conftest import CHAT, QUESTION, Ran, Run
+from tests.transcripts.build import zipped
 
 SAMPLE = [
     {
@@ -155,8 +155,7 @@ def test_a_line_between_turns_shows_the_one_before_and_says_so(run: Run, chats: 
 )
 def test_errors(run: Run, chats: Path, monkeypatch, arguments: list[str], said: str):
     monkeypatch.setenv("XDG_CACHE_HOME", str(chats.with_name("cache")))
-    with zipfile.ZipFile(chats / "export.zip", "w") as archive:
-        archive.writestr("a@b/chat.txt", CHAT)
+    zipped(chats / "export.zip", {"a@b/chat.txt": CHAT})
     ran = run("show", *arguments)
     assert (ran.code, ran.out) == (2, "") or "--json" in arguments
     assert said in (ran.err or ran.out)

@@ -16,7 +16,7 @@ from smartsearch.errors import InputError
 from smartsearch.transcripts import archive, read
 from smartsearch.transcripts.files import Selection, find
 from smartsearch.transcripts.large.indexing import build
-from tests.transcripts.build import lines, put, said
+from tests.transcripts.build import lines, put, said, zipped
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -27,18 +27,9 @@ CHAT = "Maya: the spare key is at Tarik's\nJonas: thanks\n"
 MESSAGES = lines({"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"})
 
 
-def zipped(folder: Path, name: str, files: dict[str, str | bytes]) -> Path:
-    path = folder / name
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-        for inner, content in files.items():
-            made.writestr(inner, content)
-    return path
-
-
 def test_members_are_files_of_the_archive_in_order_of_names(tmp_path):
     path = zipped(
-        tmp_path,
-        "export.zip",
+        tmp_path / "export.zip",
         {
             "b/talk.txt": CHAT,
             "a.jsonl": MESSAGES,
@@ -84,7 +75,9 @@ def test_a_tar_archive_is_bounded_and_a_damaged_one_reported(tmp_path, monkeypat
 
 
 def test_members_whose_names_begin_with_a_dot_and_a_slash_are_read(tmp_path):
-    path = zipped(tmp_path, "export.zip", {"./chat.txt": CHAT, "./b/./talk.txt": CHAT, "./.hidden.txt": CHAT})
+    path = zipped(
+        tmp_path / "export.zip", {"./chat.txt": CHAT, "./b/./talk.txt": CHAT, "./.hidden.txt": CHAT}
+    )
     read_back = read([str(path)])
     assert [turn.path for turn in read_back.turns[::2]] == [f"{path}/b/./talk.txt", f"{path}/chat.txt"]
     assert len(read([f"{path}/chat.txt"]).turns) == 2
@@ -92,7 +85,7 @@ def test_members_whose_names_begin_with_a_dot_and_a_slash_are_read(tmp_path):
 
 
 def test_members_whose_folders_are_written_as_on_windows_are_in_folders(tmp_path):
-    path = zipped(tmp_path, "export.zip", {"b\\talk.txt": CHAT, "b\\.hidden\\talk.txt": CHAT, "x.txt": CHAT})
+    path = zipped(tmp_path / "export.zip", {"b\\talk.txt": CHAT, "b\\.hidden\\talk.txt": CHAT, "x.txt": CHAT})
     found = [f"{path}/b/talk.txt"]
     assert list(find([str(path)], Selection(globs=("b/*",)))) == list(find([f"{path}/b"])) == found
     assert len(read(found).turns) == 2
@@ -119,7 +112,7 @@ def test_members_that_cannot_be_told_apart_or_lead_out_of_the_archive_are_report
 
 
 def test_a_member_or_a_folder_in_an_archive_can_be_named(tmp_path):
-    path = zipped(tmp_path, "export.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES})
+    path = zipped(tmp_path / "export.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES})
     for part, turns in (("b/talk.txt", 2), ("b", 2), ("b/", 2), ("", 4)):
         assert len(read([f"{path}/{part}"]).turns) == turns
     with pytest.raises(InputError, match="no such file in the archive"):
@@ -127,7 +120,7 @@ def test_a_member_or_a_folder_in_an_archive_can_be_named(tmp_path):
 
 
 def test_archives_in_a_folder_are_opened_and_globs_choose_among_their_files(tmp_path):
-    zipped(tmp_path, "one.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES, "old/x.txt": CHAT})
+    zipped(tmp_path / "one.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES, "old/x.txt": CHAT})
     put(tmp_path, "plain.txt", CHAT)
     every = [f"{tmp_path}/{n}" for n in ("one.zip/a.jsonl", "one.zip/b/talk.txt", "one.zip/old/x.txt")]
     assert list(find([str(tmp_path)], Selection())) == [*every, f"{tmp_path}/plain.txt"]
@@ -171,16 +164,13 @@ def test_broken_and_exploding_files_are_reported_and_the_others_read(tmp_path, n
 
 
 def test_a_damaged_an_encrypted_an_exploding_and_a_nested_member_do_not_hide_the_good_one(tmp_path):
-    inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as nested:
-        nested.writestr("x.txt", CHAT)
+    inner = zipped(tmp_path.with_name("inner.zip"), {"x.txt": CHAT})
     path = zipped(
-        tmp_path,
-        "mixed.zip",
+        tmp_path / "mixed.zip",
         {
             "a-damaged.txt": CHAT * 50,
             "b-bomb.txt": b"a" * (40 << 20),
-            "c-nested.zip": inner.getvalue(),
+            "c-nested.zip": inner.read_bytes(),
             "d-secret.txt": CHAT,
             "e-good.txt": CHAT,
         },
@@ -230,10 +220,9 @@ def test_an_index_knows_the_members_of_an_archive_and_when_it_changes(tmp_path, 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("smartsearch.transcripts.large.indexing.SETTLED", 0.0)
     folder = tmp_path / "chats"
-    folder.mkdir()
-    zipped(folder, "export.zip", {"a.txt": CHAT, "b.txt": CHAT})
+    zipped(folder / "export.zip", {"a.txt": CHAT, "b.txt": CHAT})
     assert (build(str(folder)).new, build(str(folder)).unchanged) == (2, 2)
-    zipped(folder, "export.zip", {"a.txt": CHAT, "b.txt": CHAT + "Maya: bye\n"})
+    zipped(folder / "export.zip", {"a.txt": CHAT, "b.txt": CHAT + "Maya: bye\n"})
     built = build(str(folder))
     assert (built.changed, built.turns) == (2, 5)
 
@@ -249,6 +238,6 @@ def test_an_index_knows_the_members_of_an_archive_and_when_it_changes(tmp_path, 
 )
 def test_in_an_archive_the_archive_names_the_chat(tmp_path: Path, archive: str, name: str) -> None:
     said = {"_chat.txt": "[08.05.23, 14:00:00] Maya: hi\n", "00000012-PHOTO.jpg": b"\x00"}
-    path = zipped(tmp_path, archive, said)
+    path = zipped(tmp_path / archive, said)
     (turn,) = read([str(path)]).turns
     assert (turn.conversation, turn.path) == (name, f"{path}/_chat.txt")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from smartsearch.errors import InputError
 from smartsearch.text.htmltext import elements
 from smartsearch.transcripts import read
-from tests.transcripts.build import put, said
+from tests.transcripts.build import put, said, zipped
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -28,9 +27,8 @@ def test_a_page_in_a_folder_is_told_beside_the_chats_and_alone_is_an_error(tmp_p
 
 def test_telegrams_pages_are_read_from_an_archive(tmp_path: Path) -> None:
     folder = SAMPLES / "telegram-html" / "ChatExport_2024-07-08"
-    with zipfile.ZipFile(tmp_path / "export.zip", "w") as made:
-        made.write(folder / "messages.html", "ChatExport/messages.html")
-    assert said(read([str(tmp_path / "export.zip")])) == said(read([str(folder)]))
+    inside = {"ChatExport/messages.html": (folder / "messages.html").read_bytes()}
+    assert said(read([str(zipped(tmp_path / "export.zip", inside))])) == said(read([str(folder)]))
 
 
 def test_elements_have_their_attributes_and_what_they_hold() -> None:
