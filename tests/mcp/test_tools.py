@@ -115,6 +115,11 @@ def test_paths_narrow_the_search(make: Make, chats: Path):
     assert Roots([str(chats)]).worded(caught.value).hint == "did you mean talk.json?"
 
 
+def test_the_words_of_a_turn_are_no_reason_to_leave_out_its_line(make: Make, chats: Path):
+    (chats / "long.txt").write_text("\n".join(f"Ann: owl {'word ' * 3000}{n}" for n in range(9)))
+    assert len(search(make(), "owl", paths=("long.txt",), limit=50)["hits"]) == 9
+
+
 def test_settings_and_filters_of_the_command_line_hold(make: Make):
     assert len(search(make(config=Config(limit=1)), limit=50)["hits"]) == 1
     by_time = search(make(config=Config(order="time")), "Oscar support", limit=2)
@@ -237,7 +242,6 @@ def test_a_large_file_is_expanded_without_being_parsed(make: Make, chats: Path, 
 def test_a_ceiling_of_tokens_holds_and_is_told(make: Make, chats: Path):
     (chats / "long.txt").write_text("\n".join(f"Ann: {'owl ' * 100}{n}" for n in range(20)))
     answers = make()
-    assert len(search(answers, "owl", paths=("long.txt",), limit=50)["hits"]) == 20
     full = expand(answers, "long.txt:10", around=5, tokens=20_000)
     assert (len(texts(full)), {"cut", "neighbours_left_out"} & full.keys()) == (11, set())
     tight = answers.expand(ExpandArguments(ids=("long.txt:10", "long.txt:15"), around=5, tokens=150))

@@ -81,6 +81,7 @@ def test_parts_can_be_left_out():
     turns = chat(*range(40))
     whole = answer(turns, truncate="none")
     nearest = answer(turns, truncate="none", xmemory="memory-only")
+    assert whole.trace.own["largest_theme"] == 12  # the cap
     assert nearest.trace.own["gate"] == "none"
     assert nearest.trace.own["chosen_themes"] >= whole.trace.own["chosen_themes"]
     assert len(nearest.hits) > len(whole.hits)

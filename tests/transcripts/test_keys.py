@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def told(found: Corpus) -> list[tuple[str, str, str]]:
 def test_named_keys_are_read_in_every_shape(tmp_path: Path, name: str, content: Any) -> None:
     found = read([str(put(tmp_path, name, content))], input_format=FIELDS)
     assert (told(found), found.warnings, found.skipped) == (READ, (), ())
+    assert told(read(["-"], stdin=io.BytesIO(lines(*ODD).encode()), input_format=FIELDS)) == READ
 
 
 def test_lists_of_records_are_conversations(tmp_path: Path) -> None:
