@@ -100,12 +100,9 @@ def test_another_encoding_is_guessed_and_told(text: str, encoding: str, shown: s
     assert decoded.warnings == (f"not UTF-8, read as {shown}, which its bytes make likely",)
 
 
-def test_the_end_of_a_long_file_is_enough_to_see_that_it_is_not_utf8() -> None:
+def test_the_end_of_a_long_file_shows_that_it_is_not_utf8_and_what_the_guess_lacks_is_counted() -> None:
     text = "Maya: nothing odd here\n" * 10_000 + FRENCH
     assert decode(text.encode("cp1252")).text == text
-
-
-def test_what_a_guessed_encoding_does_not_have_is_counted() -> None:
     decoded = decode(CHINESE.encode("gbk") * 900 + b"\xd0")
     assert decoded.text == CHINESE * 900 + "\ufffd"
     assert decoded.warnings[1:] == ("1 bad byte not GB 18030, read as \ufffd",)

@@ -121,6 +121,7 @@ def test_reading_takes_the_memory_of_the_file_and_not_of_the_limit(tmp_path: Pat
     tracemalloc.stop()
     assert len(data) == 1200
     assert peak < 1_000_000
+    assert load(os.devnull, None, Limits()) == b""
 
 
 def test_a_pipe_is_not_read_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +178,7 @@ def test_a_device_is_refused_unopened(path: str, monkeypatch: pytest.MonkeyPatch
     assert f"{path}: a device, not a file" in refused(path)
 
 
-def test_what_is_no_file_in_a_folder_is_told_and_not_opened(tree: Path) -> None:
+def test_what_is_no_file_in_a_folder_is_told_and_neither_that_nor_a_pipe_beside_it_opened(tree: Path) -> None:
     os.mkfifo("chats/a/pipe.txt")
     os.mkfifo("chats/a/pipe")
     os.mkfifo("chats/a/pipe.zip")
@@ -186,9 +187,6 @@ def test_what_is_no_file_in_a_folder_is_told_and_not_opened(tree: Path) -> None:
         ("chats/a/pipe.txt", "not_a_file"),
         ("chats/a/pipe.zip", "not_a_file"),
     ]
-
-
-def test_a_pipe_beside_a_transcript_is_not_opened(tree: Path) -> None:
     os.mkfifo("users.json")
     assert neighbour("chats/a.json", "../users.json", Limits()) is None
 
@@ -210,7 +208,3 @@ def test_a_pipe_of_the_shell_is_read_however_long_it_takes(monkeypatch: pytest.M
     assert load(f"/dev/fd/{reader}", None, Limits()) == b"Mara: hello\n"
     os.close(reader)
     late.join()
-
-
-def test_nothing_is_read_from_the_null_device() -> None:
-    assert load(os.devnull, None, Limits()) == b""
