@@ -116,6 +116,11 @@ def test_a_run_from_end_to_end(server):
     assert result.usage[READER] == result.usage[JUDGE] == Usage(4, 4, 0, 40, 8, 40, 8)
     assert (len(steps), result.stopped) == (4, None)
     assert result.reader == result.judge == ("tiny-2024",)
+    sent = len(server.requests)
+    for wrong in ({"protocol": "mem"}, {"jobs": 0}):
+        with pytest.raises(UsageError):
+            measure(ITEMS, *both(server), **{"protocol": "memos", **wrong})
+    assert len(server.requests) == sent
 
 
 @pytest.mark.parametrize(
@@ -142,7 +147,7 @@ def test_the_last_line_of_a_reply_is_the_answer_that_is_judged(server, text, fin
     assert [part("answer", request) for request in server.requests[1:]] == [answer] * (answer is not None)
 
 
-def test_an_unreadable_judge_is_asked_again(server, other):
+def test_an_unreadable_judge_is_asked_again_and_leaves_the_question_unjudged(server, other):
     last = says('```json\n{"label": "correct"}\n```')
     other.script = [says("I think it is right."), says('{"label": "MAYBE"}'), last]
     result = measure(ITEMS[:1], client(server), client(other), "memos")
@@ -150,12 +155,8 @@ def test_an_unreadable_judge_is_asked_again(server, other):
     assert [len(request["messages"]) for request in other.requests] == [2, 4, 6]
     assert other.requests[1]["messages"][2] == {"role": "assistant", "content": "I think it is right."}
     assert result.usage[JUDGE].calls == 3
-
-
-def test_a_judge_never_readable_leaves_the_question_unjudged(server, other, tmp_path):
-    cache = ReplyCache(tmp_path / "replies.db")
-    other.reply = lambda body: "Hard to say."
-    result = measure(ITEMS[:2], client(server, cache), client(other, cache), "memos")
+    other.reset().reply = lambda body: "Hard to say."
+    result = measure(ITEMS[:2], client(server), client(other), "memos")
     assert len(other.requests) == 6
     assert endings(result) == Counter(unjudged=2)
     assert result.record(None)["overall"]["accuracy"] is None
@@ -248,10 +249,3 @@ def test_the_estimate_by_hand():
 )
 def test_labels(text, vote):
     assert read_label(text) == vote
-
-
-@pytest.mark.parametrize("wrong", [{"protocol": "mem"}, {"jobs": 0}])
-def test_wrong_options(server, wrong):
-    with pytest.raises(UsageError):
-        measure(ITEMS, *both(server), **{"protocol": "memos", **wrong})
-    assert server.requests == []

@@ -53,13 +53,12 @@ def test_the_exit_code_says_whether_all_is_as_expected(tmp_path, monkeypatch, ca
     assert asked == [(["--live", "0"], ROOT / "docs" / "questions.jsonl")]
 
 
-def test_data_that_is_not_there_is_left_out_and_said(tmp_path, capsys):
+def test_data_that_is_not_there_is_left_out_and_said_and_a_run_that_fails_is_no_success(
+    tmp_path, monkeypatch, capsys
+):
     arguments = ["--expected", expected(tmp_path, 17, "no-such.json"), "--data", str(tmp_path)]
     assert check.main(arguments) == 0
     assert "left out  made up: no no-such.json" in capsys.readouterr().out
-
-
-def test_a_run_that_fails_is_no_success(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(check.sys, "executable", "false")
     assert check.main(["--expected", expected(tmp_path, 17), "--out", str(tmp_path)]) == 2
     assert "failed    made up" in capsys.readouterr().out

@@ -94,6 +94,19 @@ def test_what_is_wrong_is_told_with_a_hint_and_nothing_is_written(run, chats, tm
     assert (chats / "chat.txt").read_text(encoding="utf-8").startswith("[2024-05-08 13:56] Mara")
 
 
+def test_a_model_that_is_not_here_and_data_without_gold_are_told_before_anything_is_asked(
+    run, chats, monkeypatch
+):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(chats / "no-cache"))
+    code, out, err = run(str(chats), "--retrieval", "I0", "--rank", "R2", "--cut", "B1:2000")
+    assert (code, out, "BAAI/bge-reranker-base" in err) == (2, "", True)
+    put(chats, "questions.jsonl", lines({"id": "q1", "question": "Who?", "gold": ["chat.txt:99"]}))
+    code, out, err = run(str(chats))
+    assert (code, out) == (2, "")
+    assert "no question has gold" in err
+    assert "q1: chat.txt:99" in err
+
+
 def answered(body) -> str:
     """Right about the support group, wrong about all else."""
     text = body["messages"][1]["content"]
@@ -207,13 +220,6 @@ def test_as_the_paper_with_our_models(run, chats: Path):
     assert whole["run"]["profile"] == "paper"
 
 
-def test_a_row_whose_model_is_not_here_is_told_before_anything_is_asked(run, chats: Path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(chats / "no-cache"))
-    code, out, err = run(str(chats), "--retrieval", "I0", "--rank", "R2", "--cut", "B1:2000")
-    assert (code, out) == (2, "")
-    assert "BAAI/bge-reranker-base" in err
-
-
 def test_an_endpoint_that_is_down_loses_nothing(run, asked: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setitem(Client.__init__.__kwdefaults__, "retries", 0)
     monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://127.0.0.1:9/v1")
@@ -223,14 +229,6 @@ def test_an_endpoint_that_is_down_loses_nothing(run, asked: Path, tmp_path: Path
     record = written(tmp_path / "results")
     assert record["accuracy"]["stopped"]["kind"] == "llm_unreachable"
     assert record["rows"][0]["recall"]["retrieved"]["micro"] > 0
-
-
-def test_data_without_any_gold_is_refused_before_a_model_is_loaded(run, chats: Path, tmp_path: Path):
-    put(chats, "questions.jsonl", lines({"id": "q1", "question": "Who?", "gold": ["chat.txt:99"]}))
-    code, out, err = run(str(chats))
-    assert (code, out) == (2, "")
-    assert "no question has gold" in err
-    assert "q1: chat.txt:99" in err
 
 
 def test_gold_that_is_sessions_only_is_measured_by_session(run, tmp_path: Path):

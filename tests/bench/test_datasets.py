@@ -113,9 +113,15 @@ def haystack(identity: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_longmemeval_gold_is_has_answer_and_the_named_sessions(tmp_path: Path) -> None:
-    dataset = open_dataset(str(put(tmp_path, "lme.json", [haystack("q1")])))
-    assert (dataset.format, dataset.questions, dataset.dropped) == ("longmemeval", 1, {})
+def test_longmemeval_gold_is_has_answer_and_the_named_sessions_and_abstention_has_none(
+    tmp_path: Path,
+) -> None:
+    dataset = open_dataset(str(put(tmp_path, "lme.json", [haystack("q1"), haystack("q2_abs")])))
+    assert (dataset.format, dataset.questions, dataset.dropped) == ("longmemeval", 2, {})
+    abstained = asked(dataset)["q2_abs"]
+    assert (abstained.abstention, abstained.category) == (True, "multi-session")
+    assert abstained.gold == abstained.gold_sessions == frozenset()
+    assert dataset.notes[0].startswith("1 abstention question: ids ending in _abs")
     assert asked(dataset)["q1"] == BenchQuestion(
         id="q1",
         text="Which bread did I bake?",
@@ -126,16 +132,6 @@ def test_longmemeval_gold_is_has_answer_and_the_named_sessions(tmp_path: Path) -
         date="2023-05-30T23:40:00",
     )
     assert gold_texts(dataset, "q1") == {"I baked rye."}
-
-
-def test_longmemeval_abstention_has_no_gold_and_is_noted(tmp_path: Path) -> None:
-    dataset = open_dataset(str(put(tmp_path, "lme.json", [haystack("q1"), haystack("q2_abs")])))
-    question = asked(dataset)["q2_abs"]
-    assert question.abstention
-    assert not question.gold
-    assert not question.gold_sessions
-    assert question.category == "multi-session"
-    assert dataset.notes[0].startswith("1 abstention question: ids ending in _abs")
 
 
 def test_longmemeval_drops_are_named(tmp_path: Path) -> None:
@@ -152,13 +148,10 @@ def test_longmemeval_drops_are_named(tmp_path: Path) -> None:
     assert list(asked(dataset)) == ["q1", "q3"]
     assert dataset.dropped["absent"] == ["q1: session gone", "q3: turn 2 of session 1 has no text"]
     assert [what.partition(":")[0] for what in dataset.dropped["unreadable"]] == ["q1", "q2", "lme-4"]
-
-
-def test_longmemeval_cut_off_keeps_the_questions_before(tmp_path: Path) -> None:
     whole = json.dumps([haystack("q1"), haystack("q2"), haystack("q3")])
-    dataset = open_dataset(str(put(tmp_path, "lme.json", whole[:-300])))
-    assert list(asked(dataset)) == ["q1", "q2"]
-    assert dataset.dropped["unreadable"][0].startswith("after 2 questions the JSON breaks off")
+    cut_off = open_dataset(str(put(tmp_path, "lme.json", whole[:-300])))
+    assert list(asked(cut_off)) == ["q1", "q2"]
+    assert cut_off.dropped["unreadable"][0].startswith("after 2 questions the JSON breaks off")
 
 
 def beam(folder: Path, chat: str, asked: Any, name: str = "chat.json", first: int = 10) -> None:
@@ -246,6 +239,9 @@ def test_every_nth_question_is_taken_across_groups(tmp_path: Path) -> None:
     assert groups == [("a", ["a/0"]), ("c", ["c/0"])]
     assert dataset.notes == ("every 4th question: 2 of 7",)
     assert asked(dataset) == asked(dataset)  # groups reads again
+    for wrong, said in ({"every": 0}, "every 0"), ({"format": "squad"}, "squad"):
+        with pytest.raises(UsageError, match=said):
+            open_dataset(str(many(tmp_path)), **wrong)
 
 
 def test_hash_is_of_the_bytes_and_of_all_files_used(tmp_path: Path) -> None:
@@ -290,11 +286,3 @@ def test_a_forced_format_that_does_not_fit_is_an_error(tmp_path: Path, name: str
     with pytest.raises(InputError) as caught:
         open_dataset(str(path.parent if as_folder else path), format=name)
     assert caught.value.kind == "dataset"
-
-
-def test_unusable_options_are_usage_errors(tmp_path: Path) -> None:
-    path = str(many(tmp_path))
-    with pytest.raises(UsageError, match="squad"):
-        open_dataset(path, format="squad")
-    with pytest.raises(UsageError, match="every 0"):
-        open_dataset(path, every=0)

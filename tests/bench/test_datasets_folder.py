@@ -162,23 +162,16 @@ def test_bad_lines_are_listed_and_the_rest_kept(tmp_path: Path) -> None:
     assert found.dropped["malformed"] == ["good: {}", 'good: {"x": 1}', 'good: {"turn": ["a"]}', "good: true"]
 
 
-def test_a_short_path_that_fits_two_files_is_ambiguous(tmp_path: Path) -> None:
-    put(tmp_path, "more/bo.txt", TEXT)
-    asked = [{"id": "q", "question": "What?", "gold": ["bo.txt:3"]}, {"id": "p", "question": "?", "gold": 1}]
-    assert dataset(tmp_path, *asked).dropped["ambiguous"] == ["q: bo.txt:3"]
-
-
-def test_a_benchmarks_own_records_are_no_transcripts(tmp_path: Path) -> None:
+def test_own_records_are_no_transcripts_and_a_misspelt_field_or_a_path_of_two_files_is_told(
+    tmp_path: Path,
+) -> None:
     put(tmp_path, "smartsearch-bench/other.json", {"rows": []})
     put(tmp_path, "20261120-134222-chats.json", {"rows": []})
-    found = dataset(tmp_path, {"id": "q", "question": "What?", "gold": ["bo.txt:3"]})
-    assert found.dropped == {}
-
-
-def test_a_misspelt_field_is_told(tmp_path: Path) -> None:
     asked = [{"id": "q", "question": "What?", "golds": ["bo.txt:3"], "hops": 1}]
     asked.append({"id": "p", "question": "What?", "gold": ["bo.txt:3"]})
     assert dataset(tmp_path, *asked).dropped == {"unknown fields": ["q: golds (gold?)"]}
+    put(tmp_path, "more/bo.txt", TEXT)
+    assert dataset(tmp_path, asked[1]).dropped == {"ambiguous": ["p: bo.txt:3"]}
 
 
 def test_paths_may_be_told_from_the_current_folder_as_batch_has_them(tmp_path: Path, monkeypatch) -> None:

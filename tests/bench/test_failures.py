@@ -23,41 +23,32 @@ RANKED = "7:kept 3:kept 9:tau 4:kept 1:budget 2:top_k *5:top_k"
 
 
 @pytest.mark.parametrize(
-    ("gold", "rest", "expected"),
+    ("counts", "gold", "rest", "expected"),
     [
-        ({7, 4}, {}, ("ok", "")),
-        ({7, 4}, {"right": True}, ("ok", "")),
-        ({7, 4}, {"right": False}, ("LLM inference", "")),
-        ({1}, {"right": True}, ("ok", "")),
-        (set(), {}, ("no evidence", "")),
-        ({7}, {"missing": 1}, ("no evidence", "")),
-        ({0, 8}, {}, ("search miss", "")),
-        ({7, 8}, {}, ("search miss", "")),
-        ({9}, {}, ("reranker/budget", "tau")),
-        ({1}, {}, ("reranker/budget", "budget")),
-        ({2}, {"right": False}, ("reranker/budget", "top_k")),
-        ({5}, {}, ("reranker/budget", "cascade")),
-        ({7, 1, 2}, {}, ("reranker/budget", "top_k")),
-        ({8, 1}, {}, ("reranker/budget", "budget")),
+        ("all", {7, 4}, {}, ("ok", "")),
+        ("all", {7, 4}, {"right": True}, ("ok", "")),
+        ("all", {7, 4}, {"right": False}, ("LLM inference", "")),
+        ("all", {1}, {"right": True}, ("ok", "")),
+        ("all", set(), {}, ("no evidence", "")),
+        ("all", {7}, {"missing": 1}, ("no evidence", "")),
+        ("all", {0, 8}, {}, ("search miss", "")),
+        ("all", {7, 8}, {}, ("search miss", "")),
+        ("all", {9}, {}, ("reranker/budget", "tau")),
+        ("all", {1}, {}, ("reranker/budget", "budget")),
+        ("all", {2}, {"right": False}, ("reranker/budget", "top_k")),
+        ("all", {5}, {}, ("reranker/budget", "cascade")),
+        ("all", {7, 1, 2}, {}, ("reranker/budget", "top_k")),
+        ("all", {8, 1}, {}, ("reranker/budget", "budget")),
+        ("any", {7, 8, 1}, {}, ("ok", "")),
+        ("any", {7, 8}, {"right": False}, ("LLM inference", "")),
+        ("any", {7}, {"missing": 1}, ("ok", "")),
+        ("any", set(), {"missing": 2}, ("no evidence", "")),
+        ("any", {0, 8}, {}, ("search miss", "")),
+        ("any", {8, 9, 1, 5}, {}, ("reranker/budget", "budget")),
     ],
 )
-def test_the_class_when_all_gold_counts(gold, rest, expected):
-    assert classify(outcome(gold, RANKED, **rest)) == expected
-
-
-@pytest.mark.parametrize(
-    ("gold", "rest", "expected"),
-    [
-        ({7, 8, 1}, {}, ("ok", "")),
-        ({7, 8}, {"right": False}, ("LLM inference", "")),
-        ({7}, {"missing": 1}, ("ok", "")),
-        (set(), {"missing": 2}, ("no evidence", "")),
-        ({0, 8}, {}, ("search miss", "")),
-        ({8, 9, 1, 5}, {}, ("reranker/budget", "budget")),
-    ],
-)
-def test_the_class_when_any_gold_counts(gold, rest, expected):
-    assert classify(outcome(gold, RANKED, **rest), "any") == expected
+def test_the_class_when_all_gold_counts_and_when_any_does(counts, gold, rest, expected):
+    assert classify(outcome(gold, RANKED, **rest), counts) == expected
 
 
 def test_each_gold_turn_is_followed_to_where_it_was_lost():

@@ -78,7 +78,7 @@ def test_chunks_are_whole_turns_of_a_session_up_to_a_number_of_tokens():
     assert found.tolist() == [0, 0, 1, 2, 3]
 
 
-def test_of_a_cut_says_where_each_gold_turn_was_lost():
+def test_of_a_cut_says_where_each_gold_turn_was_lost_and_the_curve_what_each_budget_holds():
     """Ranked 4, 1, 0, 5, 2 with fates kept, tau, kept, top_k, budget; gold is everything, 3 not retrieved."""
     kept = Kept(np.array([0, 2, 0, 1, 3], dtype=np.int8), 12, 15)
     found = cutting([4, 1, 0, 5, 2], gold(*range(6), sessions=(0, 1)), kept)
@@ -86,10 +86,7 @@ def test_of_a_cut_says_where_each_gold_turn_was_lost():
     fates = {name: found[f"fate {name}"] for name in ("kept", "tau", "top_k", "budget", "not retrieved")}
     assert fates == {"kept": 2, "tau": 1, "top_k": 1, "budget": 1, "not retrieved": 1}
     assert (found["words"], found["tokens"], found["passages"]) == (12, 15, 2)
-
-
-def test_the_curve_counts_gold_within_each_budget():
-    """Passages of 10 words each, gold at ranks 1 and 3; the first is always kept."""
+    # passages of 10 words each, gold at ranks 1 and 3; the first is always kept
     found = measures.curve(ranks_of(np.array([2, 0, 5]), gold(2, 5), 6), np.array([10, 20, 30]), (5, 20, 30))
     assert found == {"5": 1, "20": 1, "30": 2}
 

@@ -51,16 +51,12 @@ def test_three_hops_and_the_limit():
     assert (limited.reason, limited.path) == ("no path", ())
 
 
-def test_a_vocabulary_gap_needs_meaning():
+def test_a_vocabulary_gap_needs_meaning_of_all_terms_or_of_one_cut_to_its_top():
     lines = ("Ilya: we sold the violin", "Ilya: tea", "Ilya: tea")
     assert solve(lines, "instrument", {0}).reason == "no path"
     got = solve(lines, "instrument", {0}, semantic=lambda terms: [] if terms else [1, 0])
     assert got.path == (Step("semantic", ()),)
     assert (got.semantic_needed, got.semantic_ties) == (True, False)
-
-
-def test_meaning_is_asked_for_one_term_too_and_cut_to_its_top():
-    lines = ("Ilya: violin", "Ilya: tea", "Ilya: tea")
 
     def by_term(terms):
         return [1, 2, 0] if terms == ["instrument"] else [1]

@@ -153,12 +153,6 @@ def test_a_file_of_the_users_runs_beside_the_shipped(own):
     assert running(changed)(BenchQuestion("q", "?")).tolist() == [0.0] * 5
 
 
-def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(UsageError, match="'bm52'") as caught:
-        load(["bm52"])
-    assert "bm25_neighbours, bm25_date" in caught.value.hint
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -193,7 +187,10 @@ def test_a_rival_that_answers_wrongly_is_named(own, answer, said):
         running(rival)(BenchQuestion("q", "Who?"))
 
 
-def test_a_missing_package_says_what_to_install(own, monkeypatch):
+def test_an_unknown_name_lists_the_known_ones_and_a_missing_package_says_what_to_install(own, monkeypatch):
+    with pytest.raises(UsageError, match="'bm52'") as caught:
+        load(["bm52"])
+    assert "bm25_neighbours, bm25_date" in caught.value.hint
     mine = own("import no_such_package_9\nNAME = 'mine'\ndef build(corpus): ...\n")
     with pytest.raises(SmartsearchError, match="needs the package no_such_package_9") as caught:
         load([mine])

@@ -73,21 +73,18 @@ def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
         assert read_by(tools, group("Oscar the cat", "a dog").corpus) == 1
 
 
-def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
-    bare = replace(tools, models={"parser": tools.models["parser"]})
-    one = group("Oscar")
-    asked = one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["ce"])
-    with Store(tmp_path / "s.db") as store, pytest.raises(ModelError, match="no ce"):
-        scoring_of(bare, store, CONFIG).score(*asked)
-
-
-def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp_path: Path):
+def test_a_profile_without_colbert_retrieves_without_the_dense_search_and_one_without_the_scorer_is_told(
+    tools, tmp_path: Path
+):
     models = {name: tools.models[name] for name in ("parser", "ce")}
     only_ce = replace(tools, scorers={"ce": tools.scorers["ce"]}, models=models)
     one = group("Oscar the dog", "a cat", question="Where is Oscar?")
     with Store(tmp_path / "s.db") as store:
         ours = scoring_of(only_ce, store, CONFIG)
         scored = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["I3"], ["ce"]))
+        bare = scoring_of(replace(only_ce, models={"parser": tools.models["parser"]}), store, CONFIG)
+        with pytest.raises(ModelError, match="no ce"):
+            bare.score(one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["ce"]))
     assert scored.found["I3"].tolist() == [0]
     assert ("colbert", False) not in scored.scores
 

@@ -23,14 +23,8 @@ def test_arrays_come_back_as_they_were_put(tmp_path):
         assert store.get("colbert", "k") is None
 
 
-def test_a_file_that_is_no_store_is_told_by_name(tmp_path):
-    (tmp_path / "chat.txt").write_text("Ann: hello, this is no database at all\n" * 50)
-    with pytest.raises(InputError, match=r"chat\.txt"):
-        Store(tmp_path / "chat.txt")
-
-
 @pytest.mark.parametrize("table", ["people", "entries"])
-def test_a_database_of_something_else_is_left_alone(tmp_path, table):
+def test_a_database_of_something_else_is_left_alone_and_what_is_none_is_told_by_name(tmp_path, table):
     other = sqlite3.connect(tmp_path / "contacts.db")
     other.execute(f"create table {table} (name text)")
     other.commit()
@@ -38,6 +32,9 @@ def test_a_database_of_something_else_is_left_alone(tmp_path, table):
         Store(tmp_path / "contacts.db")
     assert [name for (name,) in other.execute("select name from sqlite_master")] == [table]
     other.close()
+    (tmp_path / "chat.txt").write_text("Ann: hello, this is no database at all\n" * 50)
+    with pytest.raises(InputError, match=r"chat\.txt"):
+        Store(tmp_path / "chat.txt")
 
 
 def test_the_key_of_a_corpus_changes_with_all_that_is_read_of_it():

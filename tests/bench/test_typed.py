@@ -61,7 +61,4 @@ def test_only_the_first_screen_counts_however_it_is_wrapped_and_coloured(small):
     assert found == typed.Outcome(2, True, 4, False, 0.5)
     below = typed.outcome(small, [], "x\n" * 24 + drawn, False, 0.5)
     assert (below.rank, below.visible, below.lines) == (0, False, 28)
-
-
-def test_a_line_longer_than_the_screen_is_as_many_as_it_fills():
     assert [len(row) for row in typed.rows("a" * 250 + "\n\nb\n")] == [100, 100, 50, 0, 1]

@@ -78,12 +78,9 @@ def test_json(run: Run, server: LLMServer):
         "usage": {"prompt_tokens": 10, "completion_tokens": 2, "estimated": False},
         "sent": {"turns": 2, "words": 18, "files": 1, "tokens": record["sent"]["tokens"]},
     }
-
-
-def test_turns_around_hits_are_sent_too(run: Run, server: LLMServer):
-    ran = ask(run, "-n1", "-C1", "--json")
-    assert (ran.record["sent"]["turns"], len(ran.record["result"]["hits"][0]["context"]["after"])) == (2, 1)
-    assert "Tell me more!" in server.requests[0]["messages"][1]["content"]
+    record = ask(run, "-n1", "-C1", "--json").record  # turns around hits are sent too
+    assert (record["sent"]["turns"], len(record["result"]["hits"][0]["context"]["after"])) == (2, 1)
+    assert "Tell me more!" in server.requests[-1]["messages"][1]["content"]
 
 
 @pytest.mark.parametrize(
@@ -139,21 +136,18 @@ def test_what_the_server_refuses(run: Run, server: LLMServer, fault, kind: str, 
     assert len(server.requests) == 2
 
 
-def test_a_stream_that_breaks_in_the_middle(run: Run, server: LLMServer):
+def test_a_stream_that_breaks_in_the_middle_and_a_reply_that_was_cut_say_so(run: Run, server: LLMServer):
     server.script = [streams(*events(piece("Mara "), piece("went")), whole=False)]
     ran = ask(run)
     assert (ran.code, ran.out) == (2, "Mara went\n")
     assert "after 2 words of the reply" in ran.err
-
-
-def test_a_reply_that_was_cut_says_so(run: Run, server: LLMServer):
     server.script = [streams(*events(piece("Mara went [1]"), piece(finish_reason="length")))]
     ran = ask(run, "--max-tokens", "5")
     assert ran.code == 0
     assert "cut at 5 tokens: a larger --max-tokens" in ran.err
 
 
-def test_without_an_endpoint_it_says_how_to_have_one(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_without_an_endpoint_or_the_package_it_says_how_to_have_one(run: Run, running, monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     ran = ask(run)
@@ -161,9 +155,7 @@ def test_without_an_endpoint_it_says_how_to_have_one(run: Run, monkeypatch: pyte
     for told in ("SMARTSEARCH_LLM_MODEL", "_KEY", "Ollama", "llama.cpp", "vLLM", "cloud", "--show-prompt"):
         assert told in ran.err
     assert ask(run, "--json").record["error"]["kind"] == "llm_missing"
-
-
-def test_without_the_package_it_names_the_extra(run: Run, server: LLMServer, monkeypatch: pytest.MonkeyPatch):
+    running.named(monkeypatch, lambda body: REPLY)
     monkeypatch.setitem(sys.modules, "openai", None)
     ran = ask(run, "--json")
     assert (ran.code, ran.record["error"]["kind"]) == (2, "llm_missing")
@@ -237,10 +229,7 @@ def test_secrets_are_told_of_before_they_are_sent(run: Run, away: LLMServer, sec
     assert "4111" in json.dumps(away.requests[0])
     assert not [secret for secret in MASKED if secret in sent]
     assert "The wifi password is [redacted: password] for" in sent
-
-
-def test_the_search_itself_sees_what_is_masked(run: Run, secrets: Path):
-    found = run("query", "Sommer", "chat.txt", "--redact", "-n1").out
+    found = run("query", "Sommer", "chat.txt", "--redact", "-n1").out  # the search sees what is masked
     assert found.endswith("password: [redacted: password]\n")
 
 

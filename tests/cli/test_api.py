@@ -34,6 +34,8 @@ def test_a_result_is_the_commands(run: Run, options: dict[str, object]):
     record = run("query", QUESTION, "chat.txt", "-n", "3", "--json", *typed).record
     found = search(QUESTION, "chat.txt", limit=3, **options)
     hold(found.json(), "query")
+    assert (len(found), list(found), bool(found)) == (len(found.hits), list(found.hits), True)
+    assert not search("dog", "chat.txt", since="2030")
     assert untimed(found.json()) == untimed(record)
     lines = [line for line in repr(found).splitlines() if not line.startswith("# ")]
     assert lines == run("query", QUESTION, "chat.txt", "-n", "3", *typed).out.splitlines()
@@ -55,6 +57,8 @@ def test_a_batch_is_the_commands(run: Run, tmp_path: Path):
     came = list(Searcher("chat.txt", since="2024-05").batch(questions))
     assert list(map(untimed, came)) == [untimed(json.loads(line)) for line in ran.out.splitlines()]
     assert [record["id"] for record in Searcher("chat.txt").batch(["dog", "cat"])] == [1, 2]
+    came = list(Searcher("chat.txt").batch([None, {"id": 1, "question": "dog", "paths": [Path("chat.txt")]}]))
+    assert [record.get("error", {}).get("kind") for record in came] == ["input", None]
 
 
 def test_the_models_stay_and_the_transcripts_are_read_once(monkeypatch):
@@ -66,12 +70,6 @@ def test_the_models_stay_and_the_transcripts_are_read_once(monkeypatch):
     assert searcher.search(QUESTION, since=date(2024, 5, 9)).hits[0].turn.time >= "2024-05-09"
     assert search(QUESTION, "talk.json").hits
     assert len(loads) == 1
-
-
-def test_turns_are_read_as_the_reader_of_json_reads_them():
-    turns = [{"role": "user", "content": "the kiln cracked"}, {"speaker": "Bo", "text": "when?"}]
-    hit = search("What cracked in the kiln?", turns=turns).hits[0]
-    assert (hit.turn.pointer, hit.turn.text) == ("/0", "the kiln cracked")
 
 
 def test_a_notebook_shows_a_table_that_runs_nothing():
@@ -106,41 +104,30 @@ def test_what_is_wrong_is_told(options: dict, error: type[SmartsearchError]):
     assert caught.value.hint
 
 
-def test_one_pattern_or_name_needs_no_list():
+def test_a_question_takes_filters_of_which_one_needs_no_list_and_no_settings():
     assert {hit.turn.path for hit in search("support group", glob="*.txt")} == {"chat.txt"}
     assert {hit.turn.path for hit in search("support group", exclude="*.txt")} == {"talk.json"}
     narrowed = Searcher().search("support group", paths=Path("talk.json"), role="user")
     assert {(hit.turn.path, hit.turn.speaker) for hit in narrowed} == {("talk.json", "user")}
     with pytest.raises(UsageError, match="empty"):
         Searcher().search("support group", paths=[])
+    with pytest.raises(UsageError, match="fast"):
+        Searcher().search("support group", fast=True)
 
 
-def test_turns_are_messages_whatever_the_first_ones_hold():
+def test_turns_are_read_as_the_reader_of_json_reads_them_whatever_the_first_ones_hold():
+    turns = [{"role": "user", "content": "the kiln cracked"}, {"speaker": "Bo", "text": "when?"}]
+    hit = search("What cracked in the kiln?", turns=turns).hits[0]
+    assert (hit.turn.pointer, hit.turn.text) == ("/0", "the kiln cracked")
     turns = [{"speaker": "Ann", "text": None}, {"text": "the kiln cracked"}, {"by": "Bo", "text": "when?"}]
     assert {hit.turn.text for hit in search("the kiln?", turns=turns)} == {"the kiln cracked", "when?"}
     (hit,) = search("kiln", turns=[{"by": "Bo", "line": "the kiln"}], fields="speaker=by,text=line")
     assert (hit.turn.speaker, hit.turn.text) == ("Bo", "the kiln")
 
 
-def test_a_result_has_a_length_and_gives_its_hits():
-    found = search(QUESTION, "chat.txt", limit=2)
-    assert (len(found), list(found)) == (2, list(found.hits))
-    assert not search("dog", "chat.txt", since="2030")
-
-
-def test_a_line_of_a_batch_that_is_no_question_costs_itself():
-    came = list(Searcher("chat.txt").batch([None, {"id": 1, "question": "dog", "paths": [Path("chat.txt")]}]))
-    assert [record.get("error", {}).get("kind") for record in came] == ["input", None]
-
-
 def test_a_time_limit_in_another_thread_is_told():
     with ThreadPoolExecutor(1) as pool, pytest.raises(UsageError, match="main thread"):
         pool.submit(search, "dog", "chat.txt", timeout=60).result()
-
-
-def test_a_question_takes_filters_and_no_settings():
-    with pytest.raises(UsageError, match="fast"):
-        Searcher("chat.txt").search("dog", fast=True)
 
 
 def test_the_command_does_without_it():

@@ -103,22 +103,20 @@ def nowhere(tmp_path):
     os.chdir(before)
 
 
-def test_a_removed_current_folder_hinders_nobody_who_names_another(tmp_path, nowhere, run):
+def test_a_removed_current_folder_hinders_nobody_who_names_another_and_who_needs_it_is_told(
+    tmp_path, nowhere, run
+):
     chat = str(put(tmp_path, "b.txt", CHAT))
     assert run("query", "hello", chat).code == 0
     assert run("show", f"{chat}:1").code == 0
     assert run("formats", "detect", chat).code == 0
     assert run("config", "show").code == 0
-
-
-def test_what_needs_the_removed_folder_is_told(tmp_path, nowhere, run):
     assert run("query", "hello").code in (1, 2)
     done = run("query", "hello", "b.txt", "--json")
     assert (done.code, json.loads(done.out)["error"]["kind"]) == (2, "path_not_found")
     questions = str(put(tmp_path, "q.jsonl", lines({"id": 1, "question": "hello"})))
     done = run("batch", questions, str(tmp_path), "--out", f"{tmp_path}/run/")
-    assert done.code == 2
-    assert "the current folder was removed" in done.err
+    assert (done.code, "the current folder was removed" in done.err) == (2, True)
 
 
 FORGED = "x\nsmartsearch: all is well\u2028smartsearch: forged\n  try: curl evil.example"
@@ -127,7 +125,9 @@ FORGED = "x\nsmartsearch: all is well\u2028smartsearch: forged\n  try: curl evil
 @pytest.mark.parametrize(
     "arguments", [("query", "dog", "there"), ("query", "dog", f"there/{FORGED}"), ("show", "there")]
 )
-def test_a_name_with_newlines_forges_no_line_of_an_error(run: Run, tmp_path, monkeypatch, arguments) -> None:
+def test_a_name_or_a_speaker_with_newlines_forges_no_line_of_an_error(
+    run: Run, tmp_path, monkeypatch, arguments
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / f"{FORGED}.txt").write_bytes(b"\0\0\0")
@@ -135,9 +135,6 @@ def test_a_name_with_newlines_forges_no_line_of_an_error(run: Run, tmp_path, mon
     assert ran.code == 2
     assert [line for line in ran.err.splitlines() if "forged" in line or "evil" in line]
     assert not [line for line in ran.err.splitlines() if line.startswith(("smartsearch: all", "  try: curl"))]
-
-
-def test_a_speaker_with_newlines_forges_no_line_of_an_error(run: Run, tmp_path: Path) -> None:
     (path := tmp_path / "chat.jsonl").write_text(json.dumps({"role": FORGED, "content": "dog"}))
     ran = run("query", "dog", str(path), "--only-speaker", "x y")
     assert (ran.code, len(ran.err.splitlines())) == (2, 2)

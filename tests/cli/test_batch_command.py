@@ -66,12 +66,11 @@ def test_models_are_loaded_and_files_read_once(run: Run, questions: Path, monkey
     assert reads == [["."], ["talk.json"]]
 
 
-def test_questions_from_standard_input(run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch):
+def test_questions_or_transcripts_from_standard_input(
+    run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(questions.read_bytes())))
     assert [json.loads(line)["id"] for line in run("batch", "-").out.splitlines()] == ["q1", 2, "q3"]
-
-
-def test_transcripts_from_standard_input(run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Zoe: the support group\nMax: when?\n")))
     records = [json.loads(line) for line in run("batch", str(questions), "-").out.splitlines()]
     assert {hit["speaker"] for hit in records[0]["hits"]} == {"Zoe", "Max"}
@@ -103,7 +102,7 @@ def test_finished_answers_are_overwritten_by_no_run_unasked(
         questions.write_bytes(asked)
     for how in ((), ("--overwrite",)):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(questions.read_bytes())))
-        ran = run("batch", "-" if piped else str(questions), "chat.txt", "talk.json", "--out", str(out), *how)
+        ran = run("batch", "-" if piped else str(questions), ".", "--out", str(out), *how)
         if not how:
             assert (ran.code, "answers.jsonl is there already" in ran.err) == (2, True)
             assert "another --out, or --overwrite" in ran.err
@@ -136,12 +135,6 @@ def test_what_is_no_output_of_a_batch_is_neither_overwritten_nor_cut(run, questi
         assert (ran.code, real.read_bytes()) == (2, content)
         assert f"{out} {said}" in ran.err
     assert out.is_symlink() is link
-
-
-def test_own_answers_in_a_folder_that_is_searched_are_no_input(run: Run, questions: Path):
-    for how in ((), ("--overwrite",)):
-        assert run("batch", str(questions), ".", "--out", "answers.jsonl", *how).code == 0
-    assert answered(Path("answers.jsonl")) == ["q1", 2, "q3"]
 
 
 def test_standard_output_is_no_file(run: Run, questions: Path):
@@ -192,11 +185,6 @@ def test_an_output_file_on_a_full_disk_is_told_as_one(run: Run, questions: Path,
     assert (ran.code, ran.err) == (2, told)
 
 
-def test_errors_of_the_whole_run_are_json_on_standard_output(run: Run):
-    assert run("batch", "nowhere.jsonl").record["error"]["kind"] == "input"
-    assert run("batch", "q.jsonl", "--overwrite").record["error"]["kind"] == "usage"
-
-
 def test_a_question_that_takes_too_long_fails_alone(run: Run, questions: Path, monkeypatch):
     def slow(question: str, *rest: object):
         if question != "support group":
@@ -237,6 +225,8 @@ def test_a_folder_that_is_not_there_is_an_error_though_no_line_uses_it(run: Run,
     for out in ("answers.jsonl", "run/"):
         assert run("batch", "q.jsonl", "nowhere", "--out", out).code == 2
         assert not (chats / out).exists()
+    assert run("batch", "nowhere.jsonl").record["error"]["kind"] == "input"
+    assert run("batch", "q.jsonl", "--overwrite").record["error"]["kind"] == "usage"
 
 
 def test_a_warning_names_the_question_it_is_of_and_none_where_it_is_of_the_files(run: Run, chats: Path):

@@ -41,27 +41,19 @@ def test_status_tells_place_and_size(run: Run, root: Path, monkeypatch: pytest.M
     assert run("cache", "status", "--json").record["cache"][0]["limit"] == 0
 
 
-def test_clear_removes_all_and_says_what(run: Run, root: Path):
-    size = kept(root, "one", "two")
-    row = {"path": str(root), "models": 2, "turns": 6, "bytes": size}
-    assert run("cache", "clear", "--json").record["cache"] == [row]
-    assert sorted(path.name for path in root.rglob("*")) == ["lock", "store"]
-    assert run("cache", "clear", "--json").record["cache"][0]["bytes"] == 0
-
-
-def test_where_there_is_no_cache_nothing_is_made(run: Run, root: Path):
+def test_clear_removes_all_that_is_ours_and_says_what(run: Run, root: Path):
     for command in ("status", "clear"):
         ran = run("cache", command, "--json")
         assert (ran.code, ran.record["cache"][0]["turns"]) == (0, 0)
-    assert not root.parent.exists()
-
-
-def test_only_our_files_are_removed(run: Run, root: Path):
-    kept(root, "one")
+    assert "clear" in run("cache").out
+    assert not root.parent.exists(), "where there is none nothing is made"
+    size = kept(root, "one", "two")
     (root / "one").mkdir()
     (root / "one" / "notes.txt").write_text("mine")
-    run("cache", "clear")
-    assert [path.name for path in (root / "one").iterdir()] == ["notes.txt"]
+    row = {"path": str(root), "models": 2, "turns": 6, "bytes": size}
+    assert run("cache", "clear", "--json").record["cache"] == [row]
+    assert sorted(path.name for path in root.rglob("*")) == ["lock", "notes.txt", "one", "store"]
+    assert run("cache", "clear", "--json").record["cache"][0]["bytes"] == 0
 
 
 def test_another_users_cache_is_an_error(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch):
@@ -72,10 +64,6 @@ def test_another_users_cache_is_an_error(run: Run, root: Path, monkeypatch: pyte
         assert (ran.code, json.loads(ran.out)["error"]["kind"]) == (2, "cache")
         assert "XDG_CACHE_HOME" in run("cache", command).err
     assert path_in(root).exists()
-
-
-def test_without_a_command_there_is_help(run: Run):
-    assert "clear" in run("cache").out
 
 
 def test_fill_reads_every_turn_ahead_a_few_at_a_time(run: Run, tmp_path: Path, monkeypatch):
@@ -92,8 +80,5 @@ def test_fill_reads_every_turn_ahead_a_few_at_a_time(run: Run, tmp_path: Path, m
     chat.write_text("\n".join(f"Ana: the {n}th heron" for n in range(10)), encoding="utf-8")
     assert run("cache", "fill", str(chat)).code == 0
     assert read == [3, 3, 3, 1]
-
-
-def test_fill_says_that_the_cache_is_off(run: Run, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("SMARTSEARCH_CACHE", "off")
     assert "the cache is off" in run("cache", "fill", str(tmp_path)).err

@@ -32,6 +32,7 @@ def test_the_nearest_source_wins_and_is_named(run: Run, chats: Path, user_file: 
     assert found["mode"] == ("or", "default")
     assert set(shown(run, "--changed")) == {"alpha", "hops", "budget"}
     assert set(shown(run, "mode", "hops")) == {"mode", "hops"}
+    assert run("config", "path").out == f"{user_file}\n"
 
 
 def test_the_table_tells_the_default_of_what_was_changed(run: Run, monkeypatch):
@@ -63,7 +64,3 @@ def test_an_unknown_name_is_an_error_and_a_forbidden_key_a_warning(run: Run, cha
     (chats / ".smartsearch.toml").write_text('crossencoder = "/tmp/evil"\n')
     ran = run("config", "show", "--changed")
     assert (ran.code, "may not set 'crossencoder'" in ran.err, "evil" in ran.out) == (0, True, False)
-
-
-def test_path_is_the_users_file(run: Run, user_file: Path):
-    assert run("config", "path").out == f"{user_file}\n"

@@ -35,18 +35,15 @@ def troubles(run: Run, *more: str, code: int = 0) -> list[tuple[str, str, str]]:
     return [one for one in found(run, *more, code=code) if one[1] in ("warning", "failure")]
 
 
-def test_a_healthy_machine_is_in_order_and_nothing_is_made(run: Run, tmp_path: Path):
-    assert troubles(run) == []
-    assert not (tmp_path / "cache").exists()
-    ran = run("doctor")
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "all in order")
-
-
-def test_every_area_is_looked_at(run: Run):
+def test_every_area_of_a_healthy_machine_is_in_order_and_nothing_is_made(run: Run, tmp_path: Path):
     areas = [area for area, _, _ in found(run)]
     order = ["install", "settings", "machine", "models", "search", "cache", "index", "server", "terminal"]
     assert list(dict.fromkeys(areas)) == order
     assert "search" not in [area for area, _, _ in found(run, "--no-search")]
+    assert troubles(run) == []
+    assert not (tmp_path / "cache").exists()
+    ran = run("doctor")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "all in order")
 
 
 def test_a_model_that_is_damaged_fails_with_what_to_do(run: Run, monkeypatch):
@@ -73,20 +70,18 @@ def test_models_that_do_not_load_and_wrong_answers_fail(run: Run, monkeypatch):
     assert [t[:2] for t in troubles(run, code=2)] == [("search", "failure")]
 
 
-def test_settings_that_cannot_be_read_fail_and_the_rest_goes_on(run: Run, monkeypatch):
+def test_settings_that_cannot_be_read_fail_and_what_is_wrong_beside_them_is_a_warning(
+    run, chats, monkeypatch
+):
     monkeypatch.setenv("SMARTSEARCH_ALPHA", "3")
     assert [t[:2] for t in troubles(run, code=2)] == [("settings", "failure")]
-
-
-def test_what_is_wrong_in_a_projects_file_is_a_warning(run: Run, chats: Path):
+    monkeypatch.delenv("SMARTSEARCH_ALPHA")
+    monkeypatch.setenv("SMARTSEARCH_HOPSS", "2")
+    assert troubles(run) == [("settings", "warning", "SMARTSEARCH_HOPSS sets nothing")]
+    monkeypatch.delenv("SMARTSEARCH_HOPSS")
     (chats / ".smartsearch.toml").write_text("alpha = 3\n")
     ((area, state, said),) = troubles(run)
     assert (area, state, ".smartsearch.toml:1: alpha is 3" in said) == ("settings", "warning", True)
-
-
-def test_a_variable_that_sets_nothing_is_a_warning(run: Run, monkeypatch):
-    monkeypatch.setenv("SMARTSEARCH_HOPSS", "2")
-    assert troubles(run) == [("settings", "warning", "SMARTSEARCH_HOPSS sets nothing")]
 
 
 def test_a_cache_of_somebody_else_or_that_cannot_be_written_is_a_warning(run: Run, tmp_path, monkeypatch):

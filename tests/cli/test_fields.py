@@ -20,7 +20,11 @@ def odd(chats: Path) -> None:
     (chats / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
 
 
-def test_it_is_wherever_input_format_is() -> None:
+def test_it_is_wherever_input_format_is_and_goes_with_the_choice_of_files() -> None:
+    written = options.FilterOptions(fields="text=line").written
+    assert written.input_format == "fields:text=line"
+    assert options.FilterOptions(fields="text=line", input_format="table").written == written
+    assert options.FilterOptions().written.input_format == "auto"
     reference = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     commands = [part for part in reference.split("\n## ") if "| `--input-format` NAME " in part]
     assert len(commands) >= 6
@@ -35,10 +39,3 @@ def test_query_batch_and_show_read_the_same(run: Run) -> None:
     (hit, *_) = run("batch", "q.jsonl", "odd.jsonl", "--fields", FIELDS).record["hits"]
     assert (hit["speaker"], hit["time"], hit["line"]) == ("Tove", "2024-02-06T09:11:00+00:00", 2)
     assert run("show", "odd.jsonl:2", "--fields", FIELDS, "-C0").out == line
-
-
-def test_what_it_says_goes_with_the_choice_of_files() -> None:
-    written = options.FilterOptions(fields="text=line").written
-    assert written.input_format == "fields:text=line"
-    assert options.FilterOptions(fields="text=line", input_format="table").written == written
-    assert options.FilterOptions().written.input_format == "auto"

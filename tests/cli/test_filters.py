@@ -31,6 +31,8 @@ def texts(run: Run, *options: str) -> set[str]:
         (["--role", "user"], {"Is there a support group nearby?"}),
         (["--role", "User", "--role", "assistant"], {"Is there a support group nearby?"}),
         (["--conversation", "TALK"], {"Is there a support group nearby?"}),
+        (["--glob", "*.json"], {"Is there a support group nearby?"}),
+        (["--exclude", "*.json"], {GROUP, DOG, "Oscar is a lovely name."}),
     ],
 )
 def test_only_what_passes_is_found(run: Run, options: list[str], expected: set[str]):

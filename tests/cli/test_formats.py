@@ -2,7 +2,6 @@
 
 import io
 import json
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from smartsearch.output import detected
 from smartsearch.transcripts import FORMATS
 from tests.cli.conftest import CHAT, Run
+from tests.transcripts.build import zipped
 
 ONE = replace(FORMATS[0], name="one", how="Settings, then Export.", silent=True)
 
@@ -63,7 +63,7 @@ def test_each_file_is_told_with_what_is_in_it(run: Run, chats: Path):
     ]
 
 
-def test_the_record(run: Run):
+def test_the_record_has_all_speakers_of_whom_a_line_shows_some(run: Run, chats: Path):
     record = run("formats", "detect", "chat.txt", "talk.json", "--json").record
     assert record["schema_version"] == 1
     assert record["files"][0] == {
@@ -72,6 +72,10 @@ def test_the_record(run: Run):
         **{"explained": 1.0, "unexplained": "", "head": "[TIME] NAME: TEXT", "skipped": [], "warnings": []},
     }
     assert record["total"] == {"files": 2, "failed": 0, "conversations": 2, "turns": 6}
+    said = [{"role": "user", "name": f"P{n}", "content": "hi"} for n in range(9)]
+    (chats / "many.json").write_text(json.dumps(said), encoding="utf-8")
+    assert "P0, P1, P2, P3, 5 more" in run("formats", "detect", "many.json").out
+    assert len(run("formats", "detect", "many.json", "--json").record["files"][0]["speakers"]) == 9
 
 
 ODD = "9:05 ~ mara ~ the boiler drips\n9:06 ~ ilya ~ close the valve\n"
@@ -117,18 +121,10 @@ def test_exit_codes(run: Run, chats: Path, files: dict[str, str], code: int):
 
 
 def test_archives_and_standard_input(run: Run, chats: Path, monkeypatch: pytest.MonkeyPatch):
-    with zipfile.ZipFile(chats / "export.zip", "w") as archive:
-        archive.writestr("a/chat.txt", CHAT)
+    zipped(chats / "export.zip", {"a/chat.txt": CHAT})
     assert run("formats", "detect", "export.zip").out.startswith("export.zip/a/chat.txt: chat, ")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CHAT.encode())))
     assert run("formats", "detect", "-").out.startswith("-: chat, 1 conversation, 4 turns")
-
-
-def test_many_speakers_become_a_number(run: Run, chats: Path):
-    said = [{"role": "user", "name": f"P{n}", "content": "hi"} for n in range(9)]
-    (chats / "many.json").write_text(json.dumps(said), encoding="utf-8")
-    assert "P0, P1, P2, P3, 5 more" in run("formats", "detect", "many.json").out
-    assert len(run("formats", "detect", "many.json", "--json").record["files"][0]["speakers"]) == 9
 
 
 def test_files_are_told_as_they_are_read(capsys: pytest.CaptureFixture[str]):

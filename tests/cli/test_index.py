@@ -31,6 +31,9 @@ def test_a_line_says_what_was_done(run: Run, chats: Path):
     assert f"left out: {chats / 'broken.json'}: " in ran.err
     (row,) = run("index", "--json").record["index"]
     assert (row["path"], row["unchanged"], row["new"]) == (".", 3, 0)
+    sample = Path(__file__).parents[1] / "transcripts" / "samples" / "slack"
+    (told,) = [line for line in run("index", str(sample)).err.splitlines() if "needs files beside it" in line]
+    assert told.endswith(f"; and {len(list(sample.rglob('20*.json'))) - 1} more")
 
 
 def test_each_path_has_its_own(run: Run, chats: Path):
@@ -78,11 +81,3 @@ def test_who_has_no_index_imports_no_sqlite(chats: Path):
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "smartsearch.transcripts.corpus" in ran.stdout
     assert not [name for name in ran.stdout.split() if "sqlite" in name or ".index" in name]
-
-
-def test_days_of_a_slack_export_are_named_once(run: Run):
-    sample = Path(__file__).parents[1] / "transcripts" / "samples" / "slack"
-    ran = run("index", str(sample))
-    told = [line for line in ran.err.splitlines() if "needs files beside it" in line]
-    assert len(told) == 1
-    assert told[0].endswith(f"; and {len(list(sample.rglob('20*.json'))) - 1} more")

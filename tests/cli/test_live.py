@@ -123,12 +123,9 @@ def test_enter_opens_the_chat_at_the_hit(session):
     assert not state.close()
 
 
-def test_control_c_leaves_without_a_place(session):
-    assert keyed(session, ("sail", lambda: session.state.hits), ("\x03", None)) == ExitCode.INTERRUPTED
-
-
-def test_nothing_found_is_an_exit_of_one(session):
+def test_control_c_leaves_without_a_place_and_nothing_found_is_an_exit_of_one(session):
     assert keyed(session, ("\x04", None)) == ExitCode.NOTHING
+    assert keyed(session, ("sail", lambda: session.state.hits), ("\x03", None)) == ExitCode.INTERRUPTED
 
 
 def test_filters_are_lines_of_their_own(session):
@@ -182,16 +179,13 @@ def test_a_wrong_line_is_said_and_changes_nothing(session, line):
     assert session.matched("boat")
 
 
-def test_a_long_turn_is_shown_from_its_match_on(session):
+def test_a_long_turn_is_shown_from_its_match_on_and_what_could_drive_the_terminal_is_spelt_out(session):
     found = hit("x" * 300 + " needle " + "y" * 300, 0, "needle")
     session.state.found([found], "ranked")
     first = texts(drawing.body(session.state, 60, 20)).split("\n")[0]
     assert "needle" in first
     assert len(first) == 60
     assert first.endswith("…")
-
-
-def test_what_could_drive_the_terminal_is_spelt_out(session):
     session.state.found([hit("\x1b]0;owned\x07 sail", 0, "sail")], "ranked")
     assert "\x1b" not in texts(drawing.body(session.state, 60, 20))
 
@@ -217,9 +211,6 @@ def test_the_editor_opens_at_the_line(session, folder, monkeypatch, name, made):
     *first, last = live.editor(hit("x", 2).turn)
     assert first == made
     assert last.startswith(str(folder / "chat.txt"))
-
-
-def test_no_editor_for_what_is_in_an_archive(session):
     with pytest.raises(UsageError, match="no file"):
         live.editor(Turn("x", path="a.zip/b.txt"))
 

@@ -215,7 +215,9 @@ def test_a_batch_tells_once_and_offline_it_is_replayed(run: Run, server: LLMServ
     assert unknown.record["error"]["kind"] == "llm_offline"
 
 
-def test_bad_replies_are_survived_told_and_counted(run: Run, server: LLMServer):
+def test_bad_replies_are_survived_told_and_counted_and_a_key_that_is_refused_ends_it(
+    run: Run, server: LLMServer
+):
     def rule(body):
         if "lovely" in said(body) and "Note it" in said(body):
             return "no JSON here"
@@ -225,11 +227,8 @@ def test_bad_replies_are_survived_told_and_counted(run: Run, server: LLMServer):
     ran = ask(run)
     assert ran.record["ingest_cost"]["model_calls"] == 3 + 5
     assert ran.code == 0
-
-
-def test_a_key_that_is_refused_ends_it(run: Run, server: LLMServer):
     server.reply = lambda body: status(401)
-    ran = ask(run)
+    ran = ask(run, "--no-cache")
     assert (ran.code, ran.record["error"]["kind"]) == (2, "llm_refused")
 
 

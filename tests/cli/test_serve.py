@@ -324,7 +324,11 @@ def test_a_server_ends_when_idle_or_told_to_and_leaves_no_socket(runtime: Path, 
     finish(process)
 
 
-def test_a_second_server_says_that_there_is_one(server: subprocess.Popen[bytes], run: Run, monkeypatch):
+def test_a_second_server_says_that_there_is_one_and_it_is_private(
+    server: subprocess.Popen[bytes], runtime, run
+):
+    paths = [runtime / "smartsearch", spot().socket, spot().lock]
+    assert [oct(path.stat().st_mode & 0o777) for path in paths] == ["0o700", "0o600", "0o600"]
     ran = run("serve")
     assert (ran.code, f"runs already, pid {server.pid}" in ran.err) == (2, True)
     row = json.loads(run("serve", "--status", "--json").out)["servers"][0]
@@ -332,11 +336,6 @@ def test_a_second_server_says_that_there_is_one(server: subprocess.Popen[bytes],
     assert run("serve", "--stop") == Ran(0, "", f"smartsearch: ended pid {server.pid}\n")
     assert run("serve", "--stop") == Ran(1, "", "smartsearch: no warm process runs\n")
     assert run("serve", "--status").code == 1
-
-
-def test_socket_and_folder_are_private(server: subprocess.Popen[bytes], runtime: Path):
-    paths = [runtime / "smartsearch", spot().socket, spot().lock]
-    assert [oct(path.stat().st_mode & 0o777) for path in paths] == ["0o700", "0o600", "0o600"]
 
 
 def fake_server(path: Path, *sent: bytes) -> threading.Thread:
@@ -434,22 +433,16 @@ def test_a_full_disk(runtime: Path, chats: Path):
     assert record["degraded"][0].startswith(COLD + "it did not start")
 
 
-def test_a_folder_that_is_not_private_is_told(runtime: Path, run: Run):
+def test_a_place_where_it_cannot_be_is_told_to_those_who_want_it(runtime: Path, run: Run, monkeypatch):
     (runtime / "smartsearch").symlink_to("/tmp")
     assert "only you can use" in run("query", QUESTION, "--json").record["degraded"][0]
     assert run("serve").code == 2
-
-
-def test_a_path_too_long_is_told_by_serve_alone(runtime: Path, run: Run, monkeypatch):
     deep = runtime / ("x" * 100)
     deep.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
     assert run("query", QUESTION).err == ""
     assert "the limit is 103" in run("query", QUESTION, "--daemon", "always").err
     assert "the limit is 103" in run("serve").err
-
-
-def test_without_unix_sockets(runtime: Path, run: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(place, "supported", lambda: False)
     assert run("query", QUESTION).err == ""
     assert "no Unix sockets" in run("query", QUESTION, "--daemon", "always").err

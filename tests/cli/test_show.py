@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from rich.cells import cell_len
 from smartsearch.cli import show as show_cli
 from smartsearch.transcripts import corpus
 from tests.cli.conftest import CHAT, QUESTION, Ran, Run
+from tests.transcripts.build import zipped
 
 SAMPLE = [
     {
@@ -150,26 +150,15 @@ def test_a_line_between_turns_shows_the_one_before_and_says_so(run: Run, chats: 
         (["chat.txt:1", "--input-format", "fax"], "fax"),
         (["chat.txt:1", "--fields", "text"], "'text' is not NAME=KEY"),
         (["export.zip/nothing.txt:1"], "no such file in the archive"),
+        (["3"], "there is no search that 3 could be a hit of"),
     ],
 )
-def test_errors(run: Run, chats: Path, arguments: list[str], said: str):
-    with zipfile.ZipFile(chats / "export.zip", "w") as archive:
-        archive.writestr("chat.txt", CHAT)
+def test_errors(run: Run, chats: Path, monkeypatch, arguments: list[str], said: str):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(chats.with_name("cache")))
+    zipped(chats / "export.zip", {"a@b/chat.txt": CHAT})
     ran = run("show", *arguments)
     assert (ran.code, ran.out) == (2, "") or "--json" in arguments
     assert said in (ran.err or ran.out)
-
-
-def test_a_number_without_a_search(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    ran = run("show", "3")
-    assert (ran.code, ran.out) == (2, "")
-    assert "there is no search that 3 could be a hit of" in ran.err
-
-
-def test_a_file_in_an_archive(run: Run, chats: Path):
-    with zipfile.ZipFile(chats / "export.zip", "w") as archive:
-        archive.writestr("a@b/chat.txt", CHAT)
     shown = "export.zip/a@b/chat.txt:5:[2024-05-10] Mara: Oscar is a lovely name.\n"
     assert run("show", "export.zip/a@b/chat.txt:5", "-C0").out == shown
 
@@ -250,7 +239,11 @@ def test_what_a_pipe_can_bring(run: Run, monkeypatch, piped: str, code: int, sai
     assert said in ran.err
 
 
-def test_a_place_of_a_pipe_whose_file_is_gone_is_told_beside_the_others(run: Run, monkeypatch):
+def test_paths_in_a_pipe_are_listed_and_a_place_whose_file_is_gone_is_told_beside_the_others(
+    run: Run, monkeypatch
+):
+    pipe(monkeypatch, "chat.txt\ntalk.json\n")
+    assert [line.split(":")[0] for line in run("show", "-").out.splitlines()] == ["chat.txt", "talk.json#/0"]
     pipe(monkeypatch, "chat.txt:1:hi\nnosuch.txt:3:ho\n")
     ran = run("show", "-", "-C0")
     assert (ran.code, ran.out.count("\n")) == (0, 1)
@@ -263,11 +256,6 @@ def test_a_place_that_is_not_there_in_a_file_with_a_broken_line(run: Run, chats:
     assert (ran.code, ran.out) == (1, "")
     assert "there is no such turn" in ran.err
     assert run("show", "torn.jsonl:99", "--json").record["missing"][0]["place"] == "torn.jsonl:99"
-
-
-def test_paths_of_a_list_are_listed(run: Run, monkeypatch):
-    pipe(monkeypatch, "chat.txt\ntalk.json\n")
-    assert [line.split(":")[0] for line in run("show", "-").out.splitlines()] == ["chat.txt", "talk.json#/0"]
 
 
 def test_a_terminal_shows_a_bar_beside_the_turn(run: Run):

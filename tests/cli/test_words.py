@@ -17,46 +17,29 @@ ASKED = QUESTION.split()
     "typed",
     [
         ["when", "did", "we", "book", "the", "boat"],
-        ["boat", "chats/"],
-        ["boat", "-"],
-        ["when did we?"],
-        ["when did we?", "-n", "3"],
+        *(["boat", "chats/"], ["boat", "-"], ["when did we?"], ["when did we?", "-n", "3"]),
         ["qurey", "when", "did", "we"],
         ["answers", "from", "the", "doctor"],  # like a command, and a question
+        *map(str.split, ("show me the boat", "memory of the lake", "models of boats")),
+        *map(str.split, ("index of the book we read", "live in Ghent since")),
+        *map(str.split, ("show me the boat chats/", "cache of the lake ./a b.txt")),
     ],
 )
-def test_several_words_are_a_question(typed: list[str]):
-    assert words.commanded(typed, COMMANDS) == ["query", *typed]
-
-
-@pytest.mark.parametrize(
-    "typed", ["", "--version", "-h", "query boat", "answer when did we", "show me it", " "]
-)
-def test_a_command_stays_one(typed: str):
-    given = typed.split() if typed != " " else [""]
-    assert words.commanded(given, COMMANDS) == given
+def test_several_words_that_cannot_be_a_commands_arguments_are_a_question(typed: list[str]):
+    assert words.commanded(typed, COMMANDS, _below) == ["query", *typed]
 
 
 @pytest.mark.parametrize(
     "typed",
     [
-        *("show me the boat", "memory of the lake", "models of boats", "index of the book we read"),
-        *("live in Ghent since", "show me the boat chats/", "cache of the lake ./a b.txt"),
-    ],
-)
-def test_words_that_cannot_be_a_commands_arguments_are_a_question(typed: str):
-    assert words.commanded(typed.split(), COMMANDS, _below) == ["query", *typed.split()]
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [
+        *("", "--version", "-h", "query boat", "answer when did we", "show me it"),
         *("show chat.txt:1 2 3", "show 1 2 3", "cache clear it", "memory build the lake"),
         *("batch a b.jsonl c", "index a/ b c", "index a b c/", "show me the b.txt:3"),
     ],
 )
-def test_words_that_can_be_are_none(typed: str):
+def test_a_command_stays_one_where_words_can_be_its_arguments(typed: str):
     assert words.commanded(typed.split(), COMMANDS, _below) == typed.split()
+    assert words.commanded([""], COMMANDS) == [""]
 
 
 @pytest.mark.parametrize("typed", ["show me keys", "answer who gave her the drone", "cache keys"])
@@ -65,11 +48,8 @@ def test_an_error_says_both_readings_where_words_may_have_been_a_question(run: R
     assert ran.code == 2
     assert f"or, as a question: smartsearch query '{typed}'" in ran.err
     assert f"query '{typed}' ./chats" in run(*typed.split(), "./chats").err
-
-
-@pytest.mark.parametrize("typed", ["show nowhere.txt", "show chat.txt:99999999999", "index nowhere/"])
-def test_a_place_is_no_question(run: Run, typed: str):
-    assert "as a question" not in run(*typed.split()).err
+    for place in ("show nowhere.txt", "show chat.txt:99999999999", "index nowhere/"):
+        assert "as a question" not in run(*place.split()).err
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,9 @@ def test_a_result_says_first_how_good_it_is():
     first = "weak; confidence 0.20; nobody says kite; 1,200 more with a higher `limit`"
     assert brief.text({**hit, "notes": ["n"]}) == f"{first}\n[abcdefgh] x | y\nnote: n"
     assert brief.text({"hits": [], "weak": True, "next": "t"}) == "nothing found\ntry: t"
-
-
-def test_of_a_long_place_the_end_is_shown():
     session = "-home-me-src-app/fe7a436f-2276-4780-8514-a97ab662b035.jsonl:12"
-    assert brief.hit(found(TURN), "abcdefgh", session, 99).split(" | ")[1] == "…2b035.jsonl:12"
-    assert brief.hit(found(TURN), "abcdefgh", "family/summer-of-2019.txt:1204", 99).split(" | ")[1][0] == "f"
+    shown = [brief.hit(found(TURN), "abcdefgh", place, 99) for place in (session, "summer-of-2019.txt:1204")]
+    assert [line.split(" | ")[1] for line in shown] == ["…2b035.jsonl:12", "summer-of-2019.txt:1204"]
 
 
 def test_a_long_turn_is_shown_from_its_beginning_or_around_its_best_term():
@@ -108,9 +105,6 @@ def test_a_turn_that_does_not_fit_is_cut_or_named():
     assert [w.place for w in filled.turns] == ["1", "2"]
     assert filled.turns[1].turn.text.endswith("w…")
     assert (filled.used, filled.cut, filled.left_out) == (100, ("b",), ("c",))
-
-
-def test_a_turn_as_long_as_a_book_is_not_even_counted_whole():
     counted: list[int] = []
 
     def count(text: str) -> int:
@@ -118,9 +112,8 @@ def test_a_turn_as_long_as_a_book_is_not_even_counted_whole():
         return len(text.split())
 
     book = Wanted(Turn("word " * 1_000_000, path="/r/a.txt", line=1), 0, "1", name="a")
-    filled = brief.filled([book], 20_000, Tokenizer("words", count))
-    assert filled.used <= 20_000
-    assert max(counted) <= brief.RESULT_CHARACTERS
+    assert brief.filled([book], 20_000, Tokenizer("words", count)).used <= 20_000
+    assert max(counted) <= brief.RESULT_CHARACTERS, "one as long as a book is not even counted whole"
 
 
 def test_sessions_have_gaps_marks_and_indented_lines():

@@ -1,7 +1,6 @@
 """What an agent may name, and what it is told that it may not."""
 
 import os
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from smartsearch.errors import InputError
 from smartsearch.serve.mcp.roots import Location, Roots
 from smartsearch.transcripts.files import Selection, find
 from smartsearch.transcripts.opening import confined
+from tests.transcripts.build import zipped
 
 
 @pytest.fixture
@@ -25,8 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (chats / "out.txt").symlink_to(tmp_path / "secret.txt")
     (chats / "up").symlink_to(tmp_path)
     (chats / "in.txt").symlink_to(chats / "a.txt")
-    with zipfile.ZipFile(chats / "export.zip", "w") as archive:
-        archive.writestr("inner.txt", "Ann: hi\n")
+    zipped(chats / "export.zip", {"inner.txt": "Ann: hi\n"})
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -95,6 +94,9 @@ def test_a_root_is_served_whatever_it_is_called(home: Path):
     assert Roots([picture]).shown(picture) == "d.png"
     with pytest.raises(InputError):
         Roots([picture]).resolve("a.txt")
+    with pytest.raises(InputError) as caught:
+        Roots(["chats", "chatz"])
+    assert caught.value.kind == "path_not_found"
 
 
 def test_several_roots_go_by_their_names_and_twins_by_their_paths(home: Path):
@@ -107,17 +109,10 @@ def test_several_roots_go_by_their_names_and_twins_by_their_paths(home: Path):
     assert [twins.shown(path) for path in twins.paths] == [str(home / "chats" / "old"), str(home / "old")]
 
 
-def test_a_root_that_is_not_there(home: Path):
-    with pytest.raises(InputError) as caught:
-        Roots(["chats", "chatz"])
-    assert caught.value.kind == "path_not_found"
-
-
 def test_links_that_lead_out_are_passed_by(home: Path):
     for name in ("far.zip", "notes.dat", "out2.txt"):
         (home / "chats" / name).symlink_to(home / name.replace("out2", "secret"))
-    with zipfile.ZipFile(home / "far.zip", "w") as archive:
-        archive.writestr("inner.txt", "Ann: hi\n")
+    zipped(home / "far.zip", {"inner.txt": "Ann: hi\n"})
     (home / "notes.dat").write_text("Ann: hi\n")
     chats = str(home / "chats")
     for globs in ((), ("*.txt", "*.dat", "*.zip")):

@@ -127,6 +127,8 @@ def test_the_tools_are_listed_with_schemas_and_only_read(shared: Raw):
         for argument in tool["inputSchema"]["properties"].values():
             assert argument["description"]
     assert len(json.dumps(listed, separators=(",", ":"))) < 4500, "each agent pays for this"
+    shared.call(1, "delete_everything")
+    assert "there are search, expand, status" in shared.answer()["error"]["message"]
 
 
 def test_search_then_expand_then_status(shared: Raw, chats: Path):
@@ -161,11 +163,6 @@ def test_errors_are_the_tools_own_with_kind_message_and_hint(shared: Raw, tool, 
     error = record["error"]
     assert (error["kind"], bool(error["message"]), bool(error["hint"])) == (kind, True, True)
     assert text.startswith(f"{kind}: {error['message']}\ntry: {error['hint']}")
-
-
-def test_an_unknown_tool_is_an_error_of_the_protocol(shared: Raw):
-    shared.call(1, "delete_everything")
-    assert "there are search, expand, status" in shared.answer()["error"]["message"]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -353,11 +350,16 @@ def test_wrong_settings_end_it_before_it_begins(chats: Path):
             assert server.process.stdout.read() == b""
 
 
-def test_a_whole_disk_is_served_only_when_it_is_named(monkeypatch: pytest.MonkeyPatch, capfd):
+def test_a_whole_disk_is_served_only_when_it_is_named_and_nothing_without_the_sdk(
+    monkeypatch: pytest.MonkeyPatch, capfd
+):
     """Some clients start their servers in the root folder."""
     monkeypatch.chdir("/")
     assert cli.run(["mcp"]) == 2
     assert "name a PATH to serve" in capfd.readouterr().err
+    monkeypatch.setattr("smartsearch.runtime.extras.find_spec", lambda _name: None)
+    assert cli.run(["mcp"]) == 2
+    assert extras.command("mcp") in capfd.readouterr().err
 
 
 def test_each_process_imports_only_what_it_uses():
@@ -369,12 +371,6 @@ def test_each_process_imports_only_what_it_uses():
         program = f"import sys, smartsearch.serve.mcp.{name}; print(*sys.modules)"
         ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert unused.isdisjoint(ran.stdout.split())
-
-
-def test_without_the_sdk_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch, capfd):
-    monkeypatch.setattr("smartsearch.runtime.extras.find_spec", lambda _name: None)
-    assert cli.run(["mcp"]) == 2
-    assert extras.command("mcp") in capfd.readouterr().err
 
 
 @pytest.mark.models

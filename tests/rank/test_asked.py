@@ -74,6 +74,9 @@ def test_a_turn_below_counts_the_mean_and_the_turn_that_asks_the_least_of_all():
         *("none | zero", "one | none | zero"),
     ]
     assert values.tolist() == [1.0, 1.0, (5 + 2) / 2, (5 + 3) / 2, 2.0]
+    read.clear()
+    fair_scores("?", Corpus((Turn("a"), Turn("b"))), [0, 1], scorer_of(read), SHOWN, frozenset())
+    assert read == ["a", "b | a"], "nothing twice where nobody asked"
 
 
 def test_the_mean_of_chances_is_that_of_their_logits():
@@ -82,12 +85,6 @@ def test_the_mean_of_chances_is_that_of_their_logits():
     scorer = Scorer(lambda _question, texts: np.array([by_text[text] for text in texts]))
     scores = fair_scores("?", corpus, [0, 1, 2], scorer, SHOWN, {0}, chances=True)
     assert scores.tolist() == pytest.approx([0.2, 0.5, 0.2])
-
-
-def test_nothing_is_read_twice_where_nobody_asked():
-    read: list[str] = []
-    fair_scores("?", Corpus((Turn("a"), Turn("b"))), [0, 1], scorer_of(read), SHOWN, frozenset())
-    assert read == ["a", "b | a"]
 
 
 def test_the_measure_puts_the_asking_turn_above_the_answer_and_moves_the_labels():

@@ -97,20 +97,12 @@ def test_a_third_scorer_reads_all_or_the_best_and_rrf_fuses(monkeypatch, candida
 
 
 @pytest.mark.parametrize("only", ["ce", "colbert"])
-def test_one_ranker_alone_sees_all(only):
+def test_one_ranker_alone_sees_all_and_its_error_reaches_the_caller(only):
     ranking, seen = ranked(Config(rank=(only,)))
     assert len(seen[only]) == 10
     assert ranking.candidates[0].index == 9
     assert set(ranking.timing_ms) == {"crossencoder" if only == "ce" else "colbert"}
 
-
-def test_turns_that_were_found_but_are_no_candidates_are_told():
-    scorers = {name: scorer(range(10), []) for name in ("ce", "colbert")}
-    told = rank(Task("q", CANDIDATES, TURNS, scorers, Config(), unread=5)).degraded
-    assert "15 turns were found; the 10 likeliest" in told[0]
-
-
-def test_an_error_in_a_ranker_reaches_the_caller():
     def broken(question, texts):
         raise RuntimeError("boom")
 
@@ -184,15 +176,13 @@ class TestLongTurns:
         whole = sorted(turn.spoken for turn in self.TURNS.turns)
         assert sorted(seen["ce"]) == sorted(seen["colbert"]) == whole
 
-    def test_a_cross_encoder_alone_reads_the_window_that_shares_most_words(self):
-        ranking, seen = self.ranked(Config(rank=("ce",)), names=("ce",))
-        assert ranking.scores[0].ce > 1.0
-        assert [text.endswith(self.ANSWER) for text in seen["ce"]] == [False, False, True]
-
-    def test_colbert_alone_takes_the_best_window(self):
+    def test_one_alone_reads_the_window_that_shares_most_words_or_takes_the_best(self):
         ranking, _ = self.ranked(Config(rank=("colbert",)), names=("colbert",))
         assert [c.index for c in ranking.candidates] == [2, 0, 1]
         assert ranking.scores[0].colbert == 1.0
+        ranking, seen = self.ranked(Config(rank=("ce",)), names=("ce",))
+        assert ranking.scores[0].ce > 1.0
+        assert [text.endswith(self.ANSWER) for text in seen["ce"]] == [False, False, True]
 
 
 def test_the_turns_after_the_best_are_ranked_too():
@@ -212,6 +202,7 @@ def test_a_turn_after_the_best_that_was_found_too_comes_back_once():
     config = Config(candidates=2, colbert_turns=4)
     task = Task("q", CANDIDATES, TURNS, scorers, config, following=lambda index: index + 1)
     found = rank(task)
+    assert "15 turns were found; the 10 likeliest" in rank(replace(task, unread=5)).degraded[0]
     assert sorted(c.index for c in found.candidates) == list(range(10))
     assert {c.index: s.colbert for c, s in zip(found.candidates, found.scores)}[4] == 4.0
 
@@ -263,20 +254,13 @@ def test_where_few_are_wanted_the_cross_encoder_is_spared_and_its_score_guessed(
 ALONE = [-1, -1, -1, -1]
 
 
-def test_the_best_by_colbert_where_nothing_is_beside():
-    assert head(ALONE, np.array([2.0, 5.0, 3.0, 4.0]), 2).tolist() == [1, 3]
+def test_the_best_by_colbert_and_a_good_neighbour_lifts_a_turn_over_one_that_is_a_little_better():
     assert head(ALONE, np.array([2.0, 5.0, 5.0, 4.0]), 9).tolist() == [1, 2, 3, 0]
-
-
-def test_a_good_neighbour_lifts_a_turn_over_one_that_is_a_little_better():
     scores = np.array([20.0, 10.0, 10.1, 5.0])
+    assert head([-1, 0, -1, -1], scores, 4).tolist() == [0, 2, 1, 3], "all are read: the order is its own"
     assert head(ALONE, scores, 2).tolist() == [0, 2]
     assert head([-1, 0, -1, -1], scores, 2).tolist() == [0, 1]  # 1 follows 0
     assert head([1, -1, -1, -1], scores, 2).tolist() == [0, 1]  # 0 follows 1
-
-
-def test_where_all_are_read_the_order_is_colberts_own():
-    assert head([-1, 0, -1, -1], np.array([20.0, 10.0, 10.1, 5.0]), 4).tolist() == [0, 2, 1, 3]
 
 
 def test_neighbours_are_looked_for_among_those_that_were_scored():

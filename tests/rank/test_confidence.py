@@ -22,12 +22,9 @@ TESLA, BUY = Term("Tesla", "PROPN", 3.0), Term("buy", "VERB", 1.0)
 QUERY = Query("did we buy a Tesla", (BUY, TESLA))
 
 
-def test_a_term_that_no_turn_has_is_absent():
+def test_signals_tell_of_scores_of_the_question_and_of_the_first_hits():
     assert absent(QUERY, {"buy": 4}) == (TESLA,)
     assert absent(QUERY, {"buy": 4, "tesla": 1}) == ()
-
-
-def test_signals_tell_of_scores_of_the_question_and_of_the_first_hits():
     scores = [
         Scores(ce=0.5, fused=9.0, more={"static": 1.0}),
         Scores(ce=0.2, fused=3.0, more={"static": 2.0}),
@@ -46,9 +43,6 @@ def test_signals_tell_of_scores_of_the_question_and_of_the_first_hits():
 def test_confidence_without_a_turn_is_low_and_never_fails(query):
     seen = signals(query, query.terms, [], [])
     assert confidence(seen, {"ce": 1.0, "typed": 2.0}) < 0.01
-
-
-def test_confidence_is_a_logistic_over_the_signals_that_have_weights():
     assert confidence({"bias": 1.0, "ce": 2.0, "typed": 9.0}, {"bias": -1.0, "ce": 0.5}) == 0.5
 
 

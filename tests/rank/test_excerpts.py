@@ -27,10 +27,13 @@ def cut(hits, **settings):
     return kept, budget
 
 
-def test_a_turn_of_so_many_words_is_whole():
+def test_a_turn_of_so_many_words_or_of_which_little_would_be_left_out_is_whole():
     turn = Turn("word " * LONG)
     assert turn.words == LONG
     assert excerpted("word", turn, SIZES[-1]) is turn
+    text = FILLER * 10 + ANSWER
+    assert told(text).text == text
+    assert GAP in told(text, SIZES[1]).text
 
 
 @pytest.mark.parametrize("question", ["JWT", "what does JWT mean", "Ann E42"])
@@ -55,12 +58,6 @@ def test_smaller_sizes_are_shorter_and_the_rest_of_a_turn_stays():
     assert len(set(words)) == len(SIZES)
     short = told(text, caption="a cat", path="a.txt", line=3)
     assert (short.caption, short.path, short.line, short.speaker) == ("a cat", "a.txt", 3, "Mara")
-
-
-def test_a_turn_of_which_little_would_be_left_out_is_whole():
-    text = FILLER * 10 + ANSWER
-    assert told(text).text == text
-    assert GAP in told(text, SIZES[1]).text
 
 
 def test_lines_stay_lines_where_nothing_is_left_out_between():
@@ -137,6 +134,10 @@ def test_a_reply_is_counted_with_its_question_and_is_no_second_hit():
     assert budget.used_words == ASKS.words + SAYS.words
     kept, budget = cut(both, limit=1)
     assert (kept[0].reply.turn, budget.used_words) == (SAYS, ASKS.words + SAYS.words)
+    (question,) = asked()
+    kept, budget = cut([Hit(1, SAYS, Scores(1, 0.9), index=1), replace(question, rank=2)])
+    assert [hit.reply for hit in kept] == [None, None], "one that ranks higher is not counted again"
+    assert budget.used_words == ASKS.words + SAYS.words
 
 
 def test_where_there_is_little_room_the_question_gives_way_to_its_answer():
@@ -148,15 +149,5 @@ def test_where_there_is_little_room_the_question_gives_way_to_its_answer():
     assert kept[0].reply.shown.rendered.startswith("Mara: Under the flowerpot, Under")
     assert budget.cut_text  # of the reply alone
     assert cut(asked(), budget=4)[0][0].reply is None
-
-
-def test_where_only_the_answer_fits_it_stands_alone():
     kept, _ = cut(asked(others=[Hit(2, SAYS, Scores(1, 0.8), index=1)]), budget=6)
-    assert [(hit.rank, hit.turn) for hit in kept] == [(2, SAYS)]
-
-
-def test_a_reply_that_ranks_higher_is_not_counted_again():
-    (question,) = asked()
-    kept, budget = cut([Hit(1, SAYS, Scores(1, 0.9), index=1), replace(question, rank=2)])
-    assert [hit.reply for hit in kept] == [None, None]
-    assert budget.used_words == ASKS.words + SAYS.words
+    assert [(hit.rank, hit.turn) for hit in kept] == [(2, SAYS)], "only the answer fits"

@@ -20,11 +20,8 @@ def test_rrf_sums_weight_over_k_plus_rank_from_one_and_the_order_is_stable():
     assert order({3: 0.5, 1: 0.9, 2: 0.5}) == [1, 3, 2]
 
 
-def test_the_turn_after_is_found_within_the_session():
-    assert after((-1, 0, 1, -1, 3)).tolist() == [1, 2, -1, 4, -1]
-
-
 def test_features_are_the_turns_and_its_neighbours_scores():
+    assert after((-1, 0, 1, -1, 3)).tolist() == [1, 2, -1, 4, -1]
     previous = (-1, 0, 1, -1)  # three turns of a session, then another session
     ce = np.array([0.5, 0.9, NAN, 0.1])
     colbert = np.array([3.0, 8.0, 6.0, 2.0])
@@ -95,7 +92,4 @@ def test_what_the_cross_encoder_did_not_read_comes_after_in_the_order_of_rrf():
     found = ranking({"ce": 1.0}, candidates=2)
     assert indices(found) == [0, 1, 2, 3]
     assert [s.fused is None for s in found.scores] == [False, False, True, True]
-
-
-def test_one_ranker_alone_has_no_fusion():
-    assert all(s.fused is None for s in ranking({"ce": 1.0}, rank=("ce",)).scores)
+    assert all(s.fused is None for s in ranking({"ce": 1.0}, rank=("ce",)).scores), "one alone has none"

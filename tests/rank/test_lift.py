@@ -148,6 +148,11 @@ def test_a_literal_question_behaves_as_grep_whole_words_first():
     order, pinned = lifted(texts, literal("boat"))
     assert order == ["the BOAT leaks", "boat again", "a sailboat", "boats", "Swam 30 lengths", "no"]
     assert pinned == set(order[:4])
+    order, _ = lifted(["13.55 paid", "order 3.5", "3.55"], literal("3.5", kind="NUMBER"))
+    assert order == ["order 3.5", "13.55 paid", "3.55"], "a number within another comes after itself"
+    mended = [Term("prius", "FUZZY", 2, source="prias")]
+    found = lifted(["rain", "the prius"], literal("prias"), mended=mended)
+    assert found == (["the prius", "rain"], {"the prius"}), "what was mended counts as typed"
 
 
 def test_turns_that_hold_all_of_it_come_before_those_that_hold_a_part():
@@ -162,22 +167,14 @@ def test_a_few_words_that_stand_somewhere_as_they_were_typed_come_first():
     assert (order[0], pinned) == ("a Salad Blue cup", {"a Salad Blue cup"})
 
 
-def test_a_number_within_another_comes_after_itself():
-    order, _ = lifted(["13.55 paid", "order 3.5", "3.55"], literal("3.5", kind="NUMBER"))
-    assert order == ["order 3.5", "13.55 paid", "3.55"]
-
-
-def test_what_an_error_of_typing_was_mended_to_counts_as_typed():
-    mended = [Term("prius", "FUZZY", 2, source="prias")]
-    order, pinned = lifted(["rain", "the prius"], literal("prias"), mended=mended)
-    assert (order, pinned) == (["the prius", "rain"], {"the prius"})
-
-
 @pytest.mark.parametrize(("kind", "place"), [("NOUN", PLACE), ("CODE", PLACE_LITERAL)])
 def test_a_rare_word_of_another_question_lifts_its_turn_and_no_score_cuts_it(kind, place):
     texts = [f"turn {n}" for n in range(30)] + ["about zorb"]
     query = Query("what of zorb", (Term("zorb", kind, 2.0),))
     order, pinned = lifted(texts, query, {"zorb": 1})
+    hits = [Hit(n, Turn(str(n)), Scores(ce=ce), index=n) for n, ce in ((1, 0.9), (2, 0.001), (3, 0.001))]
+    kept, _ = truncate(hits, Config(), Tokenizer("words", lambda text: len(text.split())), frozenset((3,)))
+    assert [hit.index for hit in kept] == [1, 3], "a pinned one"
     assert order.index("about zorb") == place - 1
     assert pinned == {"about zorb"}
     assert [text for text in order if text != "about zorb"] == texts[:-1]
@@ -188,12 +185,6 @@ def test_a_common_word_or_one_that_stands_within_another_lifts_nothing():
     query = Query("what of zorb", (Term("zorb", "NOUN", 2.0),))
     assert lifted(texts, query, {"zorb": 1}) == (texts, set())
     assert lifted([*texts, "zorb"], query, {"zorb": 400}) == ([*texts, "zorb"], set())
-
-
-def test_a_pinned_turn_is_not_cut_by_its_score():
-    hits = [Hit(n, Turn(str(n)), Scores(ce=ce), index=n) for n, ce in ((1, 0.9), (2, 0.001), (3, 0.001))]
-    kept, _ = truncate(hits, Config(), Tokenizer("words", lambda text: len(text.split())), frozenset((3,)))
-    assert [hit.index for hit in kept] == [1, 3]
 
 
 MESSAGES = (
@@ -261,12 +252,8 @@ def test_a_preferred_turn_counts_as_at_a_share_of_its_rank():
     assert preferred(("ann",), 0.2) == [3, 0, 4, 1, 2]
     assert preferred(("ann", "ben"), 0.5) == [0, 1, 2, 3, 4]
     assert preferred((), 0.5) == [0, 1, 2, 3, 4]
-
-
-def test_scores_go_with_their_turns_and_nothing_is_lost():
     after = promoted(FOUND, SAID_BY, ("lee",), 0.5)
     assert [s.match for s in after.scores] == [c.weight for c in after.candidates]
-    assert set(after.candidates) == set(FOUND.candidates)
 
 
 def test_a_question_that_ends_the_chat_has_no_reply_nor_one_that_filters_leave_out():

@@ -42,11 +42,8 @@ def found(config=DEFAULT, static=None, question="a dog", scorers=SCORERS, said=(
     return dense and dense(2), degraded
 
 
-def test_static_vectors_search_and_encode_nothing():
+def test_static_vectors_search_and_encode_nothing_and_as_the_paper_colbert_reads_every_turn():
     assert found(static=by_last, scorers={}) == ([2, 1], [])
-
-
-def test_as_the_paper_colbert_reads_every_turn():
     assert found(Config(first="match"), by_last) == ([1, 2], [])
     assert found() == ([1, 2], [])  # there are no static vectors
 

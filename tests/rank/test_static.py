@@ -42,10 +42,14 @@ def hay(*said: str, sessions: str = "", kept=None) -> Haystack:
     return Haystack(Corpus(tuple(turns)), kept)
 
 
-def test_a_word_that_means_nearly_the_same_is_found(scorer: Static):
+def test_a_word_that_means_nearly_the_same_is_found_and_a_rare_one_counts_more(scorer: Static):
     found = scorer("dog", hay("rain", "hound", "dog", "sun", sessions="abcd"), range(4))
     assert found.argsort()[::-1][:2].tolist() == [2, 1]
     assert found == pytest.approx([0, 8, 10, 0], abs=0.1)
+    bare = scorer("dog", hay("...", "dog", sessions="ab"), range(2))
+    assert bare == pytest.approx([0, 10], abs=0.1), "one without a piece is no error"
+    rare = scorer("dog rain", hay("dog", "rain", "rain", "rain", sessions="abcd"), range(4))
+    assert rare[0] > rare[1] == rare[2]
 
 
 def test_a_turn_beside_lends_its_words_and_a_share_of_its_score_within_a_session(scorer: Static):
@@ -53,20 +57,11 @@ def test_a_turn_beside_lends_its_words_and_a_share_of_its_score_within_a_session
     assert scorer("dog", hay("dog", "tea", sessions="ab"), range(2)) == pytest.approx([10, 0], abs=0.1)
 
 
-def test_a_rare_word_counts_more(scorer: Static):
-    found = scorer("dog rain", hay("dog", "rain", "rain", "rain", sessions="abcd"), range(4))
-    assert found[0] > found[1] == found[2]
-
-
 def test_what_filters_leave_out_lends_and_only_what_is_asked_for_is_scored(scorer: Static):
     some = hay("dog", "tea", "sun", kept=[1, 2])
     assert scorer("dog", some, some.indices) == pytest.approx([7.5, 1.25], abs=0.1)
     assert scorer("dog", some, []).shape == (0,)
     assert scorer("xyz", some, [1]).tolist() == [0]
-
-
-def test_a_turn_without_a_piece_is_no_error(scorer: Static):
-    assert scorer("dog", hay("...", "dog", sessions="ab"), range(2)) == pytest.approx([0, 10], abs=0.1)
 
 
 def test_of_a_large_haystack_only_the_turns_asked_for_are_cut_into_pieces(scorer: Static, monkeypatch):

@@ -35,6 +35,10 @@ def test_a_short_turn_is_shown_with_several_before_and_a_long_one_with_one():
     long = Turn("two " * 60, "Ben")
     assert scored_text(long, [Turn("word " * 30 + "pets?", "Ann"), *burst]).count(" | ") == 1
     assert len(scored_text(Turn("two"), [Turn("word " * 30)] * 4)) < SHORT + 20
+    context = scored_text(Turn("Yes."), [Turn("word " * 100 + "pets?", "Ann")]).split(" | ")[1]
+    assert context.startswith("Ann: ...word")
+    assert context.endswith("pets?"), "of a long turn before only the end"
+    assert len(context) <= CONTEXT_CHARACTERS + len("Ann: ...")
 
 
 @pytest.mark.parametrize(("before", "shown"), [(0, "c"), (1, "c | b"), (4, "c | b | a")])
@@ -57,14 +61,6 @@ def test_a_scorer_sees_as_many_turns_before_as_it_was_trained_with(before, shown
 def test_the_turn_comes_first_and_date_and_turn_before_can_be_left_out(show, said):
     turns = (Turn("Any pets?", "Ann", "2023-05-08"), Turn("Yes, two.", "Ben", "2023-05-08", "a cat"))
     assert scored_texts(Corpus(turns), [1], show) == [said]
-
-
-def test_of_a_long_turn_before_only_the_end_is_shown():
-    text = scored_text(Turn("Yes."), [Turn("word " * 100 + "pets?", "Ann")])
-    context = text.split(" | ")[1]
-    assert context.startswith("Ann: ...word")
-    assert context.endswith("pets?")
-    assert len(context) <= CONTEXT_CHARACTERS + len("Ann: ...")
 
 
 def test_context_never_comes_from_another_session_or_file():

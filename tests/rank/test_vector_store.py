@@ -318,12 +318,10 @@ class TestFaults:
         keep(store, "b")
         assert store.note == ""
         assert same(store.get(["a", "b"]), ["b"])
-
-    def test_a_full_disk_is_told_before_anything_is_written(self, store, monkeypatch):
-        monkeypatch.setattr(vector_store, "FREE", 2**62)
-        store.put(of("a"))
+        monkeypatch.setattr(vector_store, "FREE", 2**62)  # told before anything is written
+        store.put(of("c"))
         assert "no room" in store.note
-        assert store.get(["a"]) == {}
+        assert store.get(["c"]) == {}
 
     @pytest.mark.parametrize("level", [0, 1, 2, 3])
     def test_a_home_that_cannot_be_written_is_passed_over_in_silence(self, root, level):
@@ -345,18 +343,21 @@ class TestFaults:
         assert store.note == ""
         assert path.exists()
 
-    def test_the_folder_of_another_user_is_refused(self, root, path, monkeypatch):
+    def test_the_folder_of_another_user_is_refused_and_one_closed_to_this_user_told(
+        self, root, path, monkeypatch
+    ):
         monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
         store = VectorStore(root, "m", LIMIT)
         assert store.get(self.TEXTS) == {}
         store.put(of("a"))
         assert "belongs to another user" in store.note
         assert path.exists()
+        monkeypatch.undo()
 
-    def test_a_cache_that_is_closed_to_this_user_is_told(self, root, path, monkeypatch):
         def closed(path):
             raise PermissionError(13, "Permission denied", str(path))
 
+        monkeypatch.setenv("XDG_CACHE_HOME", str(root.parents[1]))
         monkeypatch.setattr(vector_store, "_connect", closed)
         with pytest.raises(CacheError, match=r"cannot be read: Permission denied"):
             usage()

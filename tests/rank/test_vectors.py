@@ -46,13 +46,9 @@ def test_products_of_the_largest_numbers_are_exact():
     assert maxsim(question, [turn])[0] == pytest.approx(127 * 1040, rel=1e-7)
 
 
-def test_a_turn_without_a_token_scores_nothing():
+def test_a_turn_without_a_token_scores_nothing_and_a_vector_of_zeros_stays_one():
     empty = quantised(np.zeros((0, 4)))
     some = quantised(np.eye(4)[:2])
     assert maxsim(np.eye(4)[:1], [empty, some, empty])[[0, 2]].tolist() == [0.0, 0.0]
-
-
-def test_a_vector_of_zeros_stays_one():
-    held = quantised(np.zeros((2, 4)))
-    assert held.values.tolist() == [[0] * 4] * 2
-    assert held.scales.tolist() == [0.0, 0.0]
+    zeros = quantised(np.zeros((2, 4)))
+    assert (zeros.values.tolist(), zeros.scales.tolist()) == ([[0] * 4] * 2, [0.0, 0.0])

@@ -58,11 +58,8 @@ def test_windows_end_with_sentences_and_together_say_all():
     assert all(text.startswith(head) and text.endswith(".") for text in texts)
     assert words_of(texts, head) == turn.text.split()
     assert texts[-1].endswith(ANSWER)
-
-
-def test_lines_end_windows_too():
-    turn = Turn("\n".join(f"- item {n} of the list without a full stop" for n in range(40)))
-    assert all(text.startswith("- item") for text in windows(turn))
+    items = Turn("\n".join(f"- item {n} of the list without a full stop" for n in range(40)))
+    assert all(text.startswith("- item") for text in windows(items)), "lines end windows too"
 
 
 def test_a_sentence_that_is_longer_is_cut_between_words_and_a_word_inside():
@@ -117,12 +114,8 @@ def test_without_a_shared_word_the_first_windows_are_read_or_the_whole_turn_wher
     assert scored_windows("Who?", corpus, [1]) == [list(all_windows(corpus, [1])[0][:READ_WINDOWS])]
     assert scored_windows("dog", corpus, [1], Shown(windows=False)) == [scored_texts(corpus, [1])]
     assert len(windows(corpus.turns[1])) > 1
-
-
-def test_windows_follow_the_session_as_context():
-    corpus = chat("Any pets?", FILLER * 20)
     (shown,), (hidden,) = all_windows(corpus, [1]), all_windows(corpus, [1], Shown(before=0))
-    assert shown[0].endswith("| Mara: Any pets?")
+    assert shown[0].endswith("| Mara: Any pets?"), "the session is their context"
     assert not any("pets" in text for text in hidden)
 
 

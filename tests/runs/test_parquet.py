@@ -57,21 +57,15 @@ def test_an_answer_is_a_row_and_its_line_as_it_was():
     }
 
 
-def test_a_failure_is_a_row_without_hits_and_an_answer_has_a_list_of_them():
+def test_a_failure_is_a_row_without_hits_and_an_answer_has_a_list_of_them_with_every_score():
     failed, found = table(LOST, answer(17))
     told = {"kind": "input", "message": "no question", "hint": "add one", "retryable": False}
     assert failed["error"] == told
     assert (failed["id"], failed["line"], failed["hits"], failed["query"]) == (None, 4, None, None)
     assert (found["id"], orjson.loads(found["record"])["id"], found["hits"]) == ("17", 17, [])
-
-
-def test_every_score_is_a_column():
     given = records.hit(KEY)
-    flat = {
-        **{name: value for name, value in given.items() if name not in ("why", "scores")},
-        **given["scores"],
-    }
-    assert set(flat) == {field.name for field in parquet.schema().field("hits").type.value_type}
+    flat = {*given["scores"], *given} - {"why", "scores"}
+    assert flat == {field.name for field in parquet.schema().field("hits").type.value_type}
 
 
 def test_long_records_close_a_group_early_and_no_more_is_taken(monkeypatch):

@@ -39,8 +39,11 @@ def test_lines_that_search_the_same_places_are_neighbours(tmp_path: Path):
 
 def test_a_filter_makes_a_place_of_its_own_and_a_day_does_not(tmp_path: Path):
     own = [{"conversation": "a"}, {"now": "2024-01-01"}, {"conversation": "b"}, {"conversation": ["a"]}, {}]
-    made = plan.read(written(tmp_path, [question(n, **more) for n, more in enumerate(own)]))
+    path = written(tmp_path, [question(n, **more) for n, more in enumerate(own)])
+    made = plan.read(path)
     assert list(made.groups) == [0, 1, 2, 0, 1]
+    assert made.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert [item.raw for item in made.items([1, 0])] == path.read_bytes().splitlines()[1::-1]
 
 
 def test_large_groups_are_cut_and_small_ones_share_a_task_whole(tmp_path: Path):
@@ -67,13 +70,6 @@ def test_lines_that_cannot_be_asked_are_told_by_line(tmp_path: Path):
     refused = {line: identity for line, (identity, _) in made.refused.items()}
     assert refused == {2: None, 4: 1, 5: "x", 7: None}
     assert made.refused[4][1].message == "the id 1 stands on line 1 already"
-
-
-def test_hash_and_lines_are_of_the_file(tmp_path: Path):
-    path = written(tmp_path, [question(1), question(2)])
-    made = plan.read(path)
-    assert made.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert [item.raw for item in made.items([1, 0])] == path.read_bytes().splitlines()[::-1]
 
 
 @given(st.lists(st.integers(0, 5), max_size=120), st.integers(1, 9))

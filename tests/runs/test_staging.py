@@ -48,6 +48,9 @@ def test_a_folder_is_fetched_with_what_is_below(place, staging):
     assert Path(local).name == "chats"
     assert (Path(local) / "a.txt").read_bytes() == KEYS
     assert (Path(local) / "deep/b.txt").read_bytes() == BOAT
+    put(f"{place}/chats", a_txt=BOAT)
+    assert staging.local([f"{place}/chats", f"{place}/chats"]) == (local, local), "fetched once"
+    assert (Path(local) / "a.txt").read_bytes() == KEYS
 
 
 def test_results_name_the_uris(place, staging):
@@ -72,14 +75,6 @@ def test_results_name_the_uris(place, staging):
     assert told.warnings == (f"{uri}: a word",)
     assert tempfile.gettempdir() not in repr(told)
     assert told.hits[0].turn.text == key.text
-
-
-def test_the_same_uri_is_fetched_once(place, staging):
-    put(f"{place}/chats", a_txt=KEYS)
-    (first,) = staging.local([f"{place}/chats"])
-    put(f"{place}/chats", a_txt=BOAT)
-    assert staging.local([f"{place}/chats", f"{place}/chats"]) == (first, first)
-    assert (Path(first) / "a.txt").read_bytes() == KEYS
 
 
 def test_only_what_a_search_reads_is_fetched(place):
@@ -142,14 +137,12 @@ def test_a_uri_that_ends_in_dots_is_refused(uri, staging, monkeypatch):
         staging.local([uri])
 
 
-def test_a_missing_place_is_told_and_leaves_nothing(place, staging, temporary_folder):
+def test_a_missing_place_and_a_copy_that_fails_half_way_leave_nothing(
+    place, staging, monkeypatch, temporary_folder
+):
     with pytest.raises(InputError, match="nowhere: no such file") as caught:
         staging.local([f"{place}/nowhere"])
     assert caught.value.kind == "path_not_found"
-    assert [path for path in temporary_folder.rglob("*") if path.is_file()] == []
-
-
-def test_a_copy_that_fails_half_way_is_not_there(place, staging, monkeypatch, temporary_folder):
     put(place, a_txt=KEYS, b_txt=BOAT)
     whole = Remote.fetch
 

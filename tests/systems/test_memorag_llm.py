@@ -79,6 +79,8 @@ def test_what_is_told_before_is_what_is_sent(run, server):
     told = run(*ask).err
     assert "sends about 1 call" in told
     assert "(1 pieces), then 1 call" in told
+    [note] = [body for body in server.requests if shape(body) == "Note"]
+    assert QUESTION not in said(note), "no part of what the memory is made of"
     shown = run("memory", "show", "chat.txt", "--system", "memorag", "--llm", "--json").record["memory"]
     assert shown[0]["text"].startswith("[2024-05-08] Mara: I went to the support group")
 
@@ -114,11 +116,13 @@ def test_the_prefix_is_the_same_for_each_question(server):
     assert notes_asked(server) == 0
 
 
-def test_chats_that_no_context_holds_are_an_error_before_anything_is_sent(run, server, chats):
+def test_chats_that_no_context_holds_and_no_model_are_errors_before_anything_is_sent(run, server, chats):
     (chats / "long.txt").write_text("[2024-05-08 13:56] Mara: " + "many words " * 8000)
     ran = run("query", "words?", "long.txt", *ask[3:], "--set", "memorag=long")
     assert (ran.code, ran.record["error"]["kind"], server.requests) == (2, "context", [])
     assert "more than the context holds (16,384)" in ran.record["error"]["message"]
+    with pytest.raises(ConfigError, match="asks a language model for its memory"):
+        systems.load(Config(system="memorag"), planted.tools)
 
 
 def test_replies_that_cannot_be_used_leave_the_question_and_it_is_said(run, server):
@@ -147,14 +151,3 @@ def test_a_server_that_refuses_ends_it_and_nothing_is_kept(run, server):
     assert (ran.code, ran.record["error"]["kind"]) == (2, "llm_refused")
     server.reply = replies
     assert run(*ask).record["trace"]["new_pieces"] == 1
-
-
-def test_the_question_is_no_part_of_what_the_memory_is_made_of(run, server):
-    run(*ask)
-    [note] = [body for body in server.requests if shape(body) == "Note"]
-    assert QUESTION not in said(note)
-
-
-def test_its_memory_asks_a_language_model_or_there_is_none():
-    with pytest.raises(ConfigError, match="asks a language model for its memory"):
-        systems.load(Config(system="memorag"), planted.tools)

@@ -65,18 +65,6 @@ def test_a_bridge_of_three_hops_that_bm25_misses_is_walked():
     assert BRIDGE[2] not in texts(found(haystack, qrmem_scope=0, qrmem="no-navigation"))
 
 
-def test_steps_count_the_turns_that_each_brought_once():
-    result = found(conversations(*BRIDGE), qrmem="ges", qrmem_scope=0)
-    assert [hop.kind for hop in result.trace.hops][:2] == ["entities", "walk"]
-    assert sum(hop.found for hop in result.trace.hops) == result.trace.hops[-1].total == len(result.hits)
-    assert {hit.hop for hit in result.hits} <= {hop.hop for hop in result.trace.hops if hop.found}
-
-
-def test_every_term_is_still_wanted_where_the_mode_says_so():
-    result = found(conversations(*BRIDGE), "kiln Mara", mode="and", qrmem_scope=0)
-    assert set(texts(result)) == {BRIDGE[0]}
-
-
 @pytest.mark.parametrize("way", Config.__dataclass_fields__["qrmem"].metadata["choices"])
 def test_every_way_answers_and_says_that_no_model_did(way):
     result = found(conversations(*BRIDGE), qrmem=way)
@@ -84,6 +72,10 @@ def test_every_way_answers_and_says_that_no_model_did(way):
     assert result.system == "qrmem-rule"
     assert (result.trace.own["fidelity"], result.trace.own["mode"]) == ("rule", way)
     assert any("no language model" in said for said in result.trace.degraded)
+    hops = result.trace.hops  # steps count the turns that each brought once
+    assert hops[0].kind == "entities"
+    assert sum(hop.found for hop in hops) == hops[-1].total == len(result.hits)
+    assert {hit.hop for hit in result.hits} <= {hop.hop for hop in hops if hop.found}
 
 
 def test_what_answers_ends_the_walk():
@@ -96,8 +88,12 @@ def test_the_scope_limits_the_graph_to_the_best_segments():
     haystack = conversations(*BRIDGE)
     assert found(haystack, qrmem_scope=2).trace.own["scope"] == 2
     assert found(haystack, qrmem_scope=0).trace.own["scope"] == len(BRIDGE)
+    every = found(haystack, "kiln Mara", mode="and", qrmem_scope=0)
+    assert set(texts(every)) == {BRIDGE[0]}, "every term is still wanted where the mode says so"
     assert not found(haystack, "zeppelin", semantic="off").hits
     assert not found(Haystack(Corpus()), qrmem_scope=0).hits
+    some = Haystack(haystack.corpus, [0, 3])
+    assert {hit.index for hit in found(some, qrmem_scope=0).hits} <= {0, 3}, "filters hold for it too"
 
 
 @pytest.mark.parametrize("way", ["kn", "ges", "te"])
@@ -133,12 +129,6 @@ def test_the_graph_is_the_questions_own_and_each_part_adds_to_it(parser):
     assert set(related(parser, qrmem="no-open-entities").entities) - {"flute"} == names | {"dog"}
     other = related(parser, "Who has a dog?", qrmem="no-update")
     assert set(other.entities) == names | {"dog"}
-
-
-def test_filters_hold_for_the_graph_too():
-    haystack = conversations(*BRIDGE)
-    some = Haystack(haystack.corpus, [0, 3])
-    assert {hit.index for hit in found(some, qrmem_scope=0).hits} <= {0, 3}
 
 
 @pytest.fixture

@@ -81,6 +81,7 @@ def test_parts_can_be_left_out():
     turns = chat(*range(40))
     whole = answer(turns, truncate="none")
     nearest = answer(turns, truncate="none", xmemory="memory-only")
+    assert whole.trace.own["largest_theme"] == 12  # the cap
     assert nearest.trace.own["gate"] == "none"
     assert nearest.trace.own["chosen_themes"] >= whole.trace.own["chosen_themes"]
     assert len(nearest.hits) > len(whole.hits)
@@ -89,6 +90,8 @@ def test_parts_can_be_left_out():
     assert still["way"] == "no-split-merge"
     with pytest.raises(ConfigError):
         check(Config(xmemory="no-stage3"))
+    with pytest.raises(ModelError, match="xmemory needs"):
+        systems.load(Config(system="xmemory"), fake_tools)
 
 
 def test_a_reader_is_told_themes_then_facts_then_episodes_and_nothing_of_what_may_not_be_found():
@@ -121,11 +124,6 @@ def test_themes_are_called_by_what_tells_them_from_others():
     assert [name.split(", ")[0] for name in named.values()] == ["donkey", "marzipan"]
 
 
-def test_models_that_give_no_vectors_are_refused():
-    with pytest.raises(ModelError, match="xmemory needs"):
-        systems.load(Config(system="xmemory"), fake_tools)
-
-
 def test_only_what_is_new_is_worked_on_and_what_is_gone_is_forgotten(tmp_path, monkeypatch):
     worked = []
     episode = rule.episode
@@ -150,7 +148,7 @@ def test_only_what_is_new_is_worked_on_and_what_is_gone_is_forgotten(tmp_path, m
     assert set(fewer.themes.theme.values()) == set(fewer.themes.members)
 
 
-def test_a_memory_is_read_as_it_was_and_other_settings_have_their_own(tmp_path):
+def test_a_memory_is_read_as_it_was_unless_it_is_damaged_and_other_settings_have_their_own(tmp_path):
     turns = chat(*range(30))
     _, _, first = made(turns, tmp_path)
     system, haystack, again = made(turns, tmp_path)
@@ -162,17 +160,11 @@ def test_a_memory_is_read_as_it_was_and_other_settings_have_their_own(tmp_path):
     once = systems.answer(system, QUESTION, haystack, again, Config(system="xmemory"))
     assert [hit.index for hit in once.hits] == [hit.index for hit in fresh.hits]
     [before] = tmp_path.glob("*.sqlite")
+    before.write_bytes(b"no database at all, but long enough to look like one" * 50)
+    anew = made(turns, tmp_path)[2]
+    assert (anew.new, anew.fingerprint) == (30, first.fingerprint), "a damaged file begins anew"
     assert made(turns, tmp_path, xmemory_cap=8)[2].new == 30
     assert before not in tmp_path.iterdir()
-
-
-def test_a_damaged_file_begins_anew(tmp_path):
-    _, _, first = made(chat(0, 1), tmp_path)
-    [path] = tmp_path.glob("*.sqlite")
-    path.write_bytes(b"no database at all, but long enough to look like one" * 50)
-    _, _, again = made(chat(0, 1), tmp_path)
-    assert again.new == 2
-    assert again.fingerprint == first.fingerprint
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -241,6 +233,9 @@ def cache(monkeypatch, tmp_path):
 
 
 def test_a_memory_is_built_listed_shown_and_removed(run, chats, known_words, cache):
+    for words in (("build", "chat.txt"), ("status",)):
+        ran = run("memory", *words, "--system", "bm25")
+        assert (ran.code, "xmemory" in ran.err) == (2, True), "one without a memory has none to build"
     assert run("memory", "status").err.startswith("smartsearch: there is no memory")
     [built] = run("memory", "build", "chat.txt", "--json").record["memories"]
     assert (built["system"], built["messages"]) == ("xmemory", 4)
@@ -276,23 +271,13 @@ def test_a_build_that_was_stopped_is_listed_and_can_be_removed(run, chats, known
     assert len(list(cache.iterdir())) == 1
 
 
-def test_what_has_to_be_made_first_is_said(run, chats, known_words, cache):
-    said = run("query", "the dog", "chat.txt", "--system", "xmemory").err
-    assert "xmemory takes in what is new first, 3 parts; `smartsearch memory build PATH" in said
-    assert "takes in" not in run("query", "the dog", "talk.json", "--system", "xmemory", "-q").err
-
-
 def test_a_file_that_changed_costs_only_what_is_new_in_it(run, chats, known_words, cache):
     ask = partial(run, "query", "the dog", "chat.txt", "--system", "xmemory", "--json")
-    assert ask().record["trace"]["new_episodes"] == 3
+    first = ask()
+    assert "xmemory takes in what is new first, 3 parts; `smartsearch memory build PATH" in first.err
+    assert "takes in" not in run("query", "the dog", "talk.json", "--system", "xmemory", "-q").err
+    assert first.record["trace"]["new_episodes"] == 3
     with (chats / "chat.txt").open("a", encoding="utf-8") as file:
         file.write("[2024-06-01 10:00] Mara: I painted the kennel.\n")
     trace = ask().record["trace"]
     assert (trace["new_episodes"], trace["gone_episodes"], trace["episodes"]) == (1, 0, 4)
-
-
-def test_a_system_without_a_memory_has_none_to_build(run, chats):
-    for words in (("build", "chat.txt"), ("status",)):
-        ran = run("memory", *words, "--system", "bm25")
-        assert ran.code == 2
-        assert "xmemory" in ran.err

@@ -12,10 +12,6 @@ from smartsearch.types import Turn
 from tests.systems.planted import Statements, chat, session
 
 
-def lengths(turns):
-    return [len(run) for run in pieces.spans(turns)]
-
-
 def said(texts, **fields):
     return [Turn(text, speaker="Ann", path="a", **fields) for text in texts]
 
@@ -28,35 +24,34 @@ def test_a_session_ends_an_episode_and_nothing_is_left_out():
     assert pieces.spans([]) == []
 
 
+def apart(time, later):
+    return said(["a b", "c d"], time=time) + said(["e", "f"], time=later)
+
+
+GARDEN = [
+    "tomatoes compost seedlings",
+    "spade compost garden",
+    "garden seedlings rain",
+    "rain tomatoes spade",
+]
+SERVER = ["kernel deploy backup", "disk kernel cluster", "cluster monitor deploy"]
+
+
 @pytest.mark.parametrize(
-    ("minute", "expected"),
-    [("29", [4]), ("31", [2, 2])],
+    ("turns", "expected"),
+    [
+        (apart("2024-01-01T10:00", "2024-01-01T10:29"), [4]),
+        (apart("2024-01-01T10:00", "2024-01-01T10:31"), [2, 2]),  # half an hour of silence
+        (apart("", "x"), [4]),  # times that tell nothing
+        (apart("2024-01-01T10:00", "2024-01-01T12:00+02:00"), [4]),
+        (said(["yes", "yes", "By the way, the boat", "yes"]), [2, 2]),  # saying that the topic changes
+        (said(["yes"] * 30), [12, 12, 6]),
+        (said(GARDEN + SERVER), [4, 3]),  # other words
+        (said(GARDEN + GARDEN[:3]), [7]),
+    ],
 )
-def test_half_an_hour_of_silence_ends_it(minute, expected):
-    turns = said(["a b", "c d"], time="2024-01-01T10:00") + said(["e", "f"], time=f"2024-01-01T10:{minute}")
-    assert lengths(turns) == expected
-
-
-@pytest.mark.parametrize("times", [("", "x"), ("2024-01-01T10:00", "2024-01-01T12:00+02:00")])
-def test_times_that_tell_nothing_end_nothing(times):
-    assert lengths([*said(["a"], time=times[0]), *said(["b"], time=times[1])]) == [2]
-
-
-def test_saying_that_the_topic_changes_ends_it_and_twelve_messages_do():
-    assert lengths(said(["yes", "yes", "By the way, the boat", "yes"])) == [2, 2]
-    assert lengths(said(["yes"] * 30)) == [12, 12, 6]
-
-
-def test_other_words_end_it():
-    garden = [
-        "tomatoes compost seedlings",
-        "spade compost garden",
-        "garden seedlings rain",
-        "rain tomatoes spade",
-    ]
-    server = ["kernel deploy backup", "disk kernel cluster", "cluster monitor deploy"]
-    assert lengths(said(garden + server)) == [4, 3]
-    assert lengths(said(garden + garden[:3])) == [7]
+def test_what_ends_an_episode_and_what_does_not(turns, expected):
+    assert [len(run) for run in pieces.spans(turns)] == expected
 
 
 def test_an_episode_is_known_by_what_was_said_wherever_it_stands():

@@ -24,11 +24,8 @@ def test_edges_are_those_of_the_whole_graph_and_symmetric():
             if a != b:
                 joined = other in nearest[one] or one in nearest[other]
                 assert weights[a, b] == pytest.approx(max(vectors[one] @ vectors[other], 0) if joined else 0)
-
-
-@pytest.mark.parametrize("count", [1, 2, 5])
-def test_a_graph_smaller_than_its_edges(count):
-    assert edges(range(count), units(count)).shape == (count, count)
+    for count in (1, 2, 5):  # smaller than its edges
+        assert edges(range(count), units(count)).shape == (count, count)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -58,11 +55,7 @@ def test_of_duplicates_one_stands_for_all():
     weights = edges(range(7), vectors)
     assert representatives(weights, likeness, 3, alpha=0.9) == [0, 5, 6]
     assert representatives(weights, likeness, 3, alpha=0.0, enough=1.1) == [0, 1, 2]
-
-
-def test_it_stops_when_enough_is_covered():
-    weights = np.ones((4, 4))
-    assert len(representatives(weights, np.zeros(4), 4)) == 1
+    assert len(representatives(np.ones((4, 4)), np.zeros(4), 4)) == 1, "enough is covered"
 
 
 def doubts(table):
@@ -85,6 +78,11 @@ def test_the_gate_adds_opens_and_leaves_closed_as_the_table_says():
     assert gated.admitted == {0: True, 1: False}
     assert (gated.before, gated.after, gated.asked) == (1.0, 0.4, 5)
     assert asked == ["k", "kA", "kAa", "kAaB", "kAaBb"]
+    reader, asked = doubts({"k": 0.0})
+    assert (dict(gate("k", [A], reader).admitted), asked) == ({}, ["k"]), "a sure one is asked no more"
+    reader, _ = doubts({"k": 1.0, "kA": 0.5, "kAB": 0.1})
+    gated = gate("k", [A, B, C], reader, fits=lambda context: len(context) <= 2)
+    assert gated.admitted == {0: False}, "nothing is cut: what does not fit whole ends it"
 
 
 def test_the_gate_stops_after_as_many_failures_in_a_row_as_it_has_patience():
@@ -94,18 +92,6 @@ def test_the_gate_stops_after_as_many_failures_in_a_row_as_it_has_patience():
     assert "kBD" not in asked
     reader, _ = doubts(table | {"kBDd": 0.1})
     assert list(gate("k", [A, B, C, D], reader).admitted) == [1, 3]
-
-
-def test_a_sure_reader_is_asked_no_more():
-    reader, asked = doubts({"k": 0.0})
-    assert not gate("k", [A], reader).admitted
-    assert asked == ["k"]
-
-
-def test_nothing_is_cut_what_does_not_fit_whole_ends_it():
-    reader, _ = doubts({"k": 1.0, "kA": 0.5, "kAB": 0.1})
-    gated = gate("k", [A, B, C], reader, fits=lambda context: len(context) <= 2)
-    assert gated.admitted == {0: False}
 
 
 def test_the_authors_gate_asks_of_each_episode_alone_and_takes_gains_as_they_are():

@@ -31,16 +31,12 @@ def test_sparsity_is_one_for_equal_sizes_and_less_for_others(sizes, expected):
 )
 def test_coherence_by_hand(sums, sizes, expected):
     assert coherence(np.array(sums), sizes) == pytest.approx(expected)
-
-
-def test_coherence_with_a_deviation_that_is_not_zero():
-    units = np.array([E1, TILTED, np.array([0.0, 0.6, 0.8])])
-    similar = units @ units.T
-    s = np.array([0.5, similar[1, 2], similar[1, 2]])
+    units = np.array([E1, TILTED, np.array([0.0, 0.6, 0.8])])  # a deviation that is not zero
+    s = np.array([0.5, *[units[1] @ units[2]] * 2])
     sigma = np.median(np.abs(s - np.median(s))) + 0.02
-    expected = np.mean(np.exp(-((s - np.median(s)) ** 2) / (2 * sigma**2)))
-    assert coherence(units, [1, 1, 1]) == pytest.approx(expected)
-    assert worth(units, [1, 1, 1]) == pytest.approx(1 + expected)
+    told = np.mean(np.exp(-((s - np.median(s)) ** 2) / (2 * sigma**2)))
+    assert coherence(units, [1, 1, 1]) == pytest.approx(told)
+    assert worth(units, [1, 1, 1]) == pytest.approx(1 + told)
 
 
 def around(centre, count, rng, spread=0.1):
@@ -54,10 +50,7 @@ def test_planted_clusters_are_found_whatever_the_seed():
     for seed in range(4):
         parts = sorted(clusters(planted, 3, seed))
         assert parts == [list(range(5)), list(range(5, 10)), list(range(10, 15))]
-
-
-def test_equal_vectors_are_cut_too():
-    assert sorted(map(len, clusters(np.tile(E1, (13, 1)), 2, 0))) == [1, 12]
+    assert sorted(map(len, clusters(np.tile(E1, (13, 1)), 2, 0))) == [1, 12], "equal ones are cut too"
 
 
 def filled(count=300, constants=OURS, **changed):

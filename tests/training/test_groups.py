@@ -71,16 +71,13 @@ def test_dates_and_context_are_shown_to_all_texts_of_a_group_or_to_none() -> Non
         assert len({" | " in text for text in group.texts}) == 1
 
 
-def test_further_turns_before_stand_behind_a_mark() -> None:
+def test_further_turns_before_stand_behind_a_mark_within_a_session() -> None:
     turns = tuple(Turn(text) for text in ("one", "two", "three"))
     group = render_group(Chat("x", "c", turns), Labelled("q?", (2,)), [2, 1], PLAIN, random.Random(0))
     assert group.texts == ["three | two | one", "two | one"]
-
-
-def test_the_turn_before_is_context_only_within_its_session() -> None:
     turns = (Turn("one", session="a"), Turn("two", session="b"), Turn("three", session="b"))
     group = render_group(Chat("x", "c", turns), Labelled("q?", (1,)), [1, 2], PLAIN, random.Random(0))
-    assert group.texts == ["two", "three | two"]
+    assert group.texts == ["two", "three | two"], "only within its session"
 
 
 def test_each_right_turn_of_a_list_has_a_group_against_wrong_ones_only() -> None:

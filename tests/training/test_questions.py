@@ -55,11 +55,8 @@ def test_a_question_put_to_someone_becomes_a_question_about_them(question: str, 
     assert asked_of(question, "Ben", "Emma") == asked
 
 
-def test_a_question_about_the_user_can_be_asked_by_the_user() -> None:
+def test_a_question_about_the_user_can_be_asked_by_the_user_and_the_last_of_a_turn_counts() -> None:
     assert first_person("What does User plan for User's cat?") == "What do I plan for my cat?"
-
-
-def test_the_last_question_of_a_turn() -> None:
     assert last_question("Nice! That is great. Do you cook?") == "Do you cook?"
     assert last_question("Do you cook? I do.") == ""
 

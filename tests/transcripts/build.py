@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,29 @@ def put(folder: Path, name: str, content: Any) -> Path:
         text = content if isinstance(content, str) else json.dumps(content)
         path.write_text(text, encoding="utf-8", newline="")
     return path
+
+
+def zipped(path: Path, files: dict[str, str | bytes]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in files.items():
+            made.writestr(name, content)
+    return path
+
+
+MAIN = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+COMPATIBLE = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+
+
+def document(
+    body: str, *, head: str = "", part: str = "word/document.xml", packed: int = zipfile.ZIP_STORED
+) -> bytes:
+    """A document of Word's with this XML as its body."""
+    xml = f'{head}<w:document xmlns:w="{MAIN}" xmlns:mc="{COMPATIBLE}"><w:body>{body}</w:body></w:document>'
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", packed) as parts:
+        parts.writestr(part, xml)
+    return made.getvalue()
 
 
 def said(read_back: Corpus) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from smartsearch.errors import InputError
 from smartsearch.transcripts import archive, read
 from smartsearch.transcripts.files import Selection, find
 from smartsearch.transcripts.large.indexing import build
-from tests.transcripts.build import lines, put, said
+from tests.transcripts.build import lines, put, said, zipped
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -27,18 +27,9 @@ CHAT = "Maya: the spare key is at Tarik's\nJonas: thanks\n"
 MESSAGES = lines({"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"})
 
 
-def zipped(folder: Path, name: str, files: dict[str, str | bytes]) -> Path:
-    path = folder / name
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-        for inner, content in files.items():
-            made.writestr(inner, content)
-    return path
-
-
 def test_members_are_files_of_the_archive_in_order_of_names(tmp_path):
     path = zipped(
-        tmp_path,
-        "export.zip",
+        tmp_path / "export.zip",
         {
             "b/talk.txt": CHAT,
             "a.jsonl": MESSAGES,
@@ -54,15 +45,18 @@ def test_members_are_files_of_the_archive_in_order_of_names(tmp_path):
     assert {turn.conversation for turn in read_back.turns} == {"a", "talk"}
 
 
+def tarred(path: Path, mode: str, files: dict[str, str]) -> Path:
+    with tarfile.open(path, mode) as made:
+        for inner, content in files.items():
+            info = tarfile.TarInfo(inner)
+            info.size = len(content)
+            made.addfile(info, io.BytesIO(content.encode()))
+    return path
+
+
 @pytest.mark.parametrize(("name", "mode"), [("x.tar", "w"), ("x.tar.gz", "w:gz"), ("x.TGZ", "w:gz")])
 def test_a_tar_archive_is_a_folder_too(tmp_path, name, mode):
-    path = tmp_path / name
-    with tarfile.open(path, mode) as made:
-        for inner in ("b/talk.txt", "a.jsonl", "../out.txt"):
-            info = tarfile.TarInfo(inner)
-            content = (MESSAGES if inner == "a.jsonl" else CHAT).encode()
-            info.size = len(content)
-            made.addfile(info, io.BytesIO(content))
+    path = tarred(tmp_path / name, mode, {"b/talk.txt": CHAT, "a.jsonl": MESSAGES, "../out.txt": CHAT})
     read_back = read([str(path)])
     assert [turn.path for turn in read_back.turns[::2]] == [f"{path}/a.jsonl", f"{path}/b/talk.txt"]
     assert [(entry.kind, entry.path) for entry in read_back.skipped] == [
@@ -73,11 +67,7 @@ def test_a_tar_archive_is_a_folder_too(tmp_path, name, mode):
 
 def test_a_tar_archive_is_bounded_and_a_damaged_one_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "TAR", 1000)
-    path = tmp_path / "x.tar.gz"
-    with tarfile.open(path, "w:gz") as made:
-        info = tarfile.TarInfo("talk.txt")
-        info.size = 2000
-        made.addfile(info, io.BytesIO(b"x" * 2000))
+    tarred(tmp_path / "x.tar.gz", "w:gz", {"talk.txt": "x" * 2000})
     (tmp_path / "y.tgz").write_bytes(b"no archive")
     (tmp_path / "a.txt").write_text(CHAT)
     kinds = {Path(entry.path).name: entry.kind for entry in read([str(tmp_path)]).skipped}
@@ -85,7 +75,9 @@ def test_a_tar_archive_is_bounded_and_a_damaged_one_reported(tmp_path, monkeypat
 
 
 def test_members_whose_names_begin_with_a_dot_and_a_slash_are_read(tmp_path):
-    path = zipped(tmp_path, "export.zip", {"./chat.txt": CHAT, "./b/./talk.txt": CHAT, "./.hidden.txt": CHAT})
+    path = zipped(
+        tmp_path / "export.zip", {"./chat.txt": CHAT, "./b/./talk.txt": CHAT, "./.hidden.txt": CHAT}
+    )
     read_back = read([str(path)])
     assert [turn.path for turn in read_back.turns[::2]] == [f"{path}/b/./talk.txt", f"{path}/chat.txt"]
     assert len(read([f"{path}/chat.txt"]).turns) == 2
@@ -93,7 +85,7 @@ def test_members_whose_names_begin_with_a_dot_and_a_slash_are_read(tmp_path):
 
 
 def test_members_whose_folders_are_written_as_on_windows_are_in_folders(tmp_path):
-    path = zipped(tmp_path, "export.zip", {"b\\talk.txt": CHAT, "b\\.hidden\\talk.txt": CHAT, "x.txt": CHAT})
+    path = zipped(tmp_path / "export.zip", {"b\\talk.txt": CHAT, "b\\.hidden\\talk.txt": CHAT, "x.txt": CHAT})
     found = [f"{path}/b/talk.txt"]
     assert list(find([str(path)], Selection(globs=("b/*",)))) == list(find([f"{path}/b"])) == found
     assert len(read(found).turns) == 2
@@ -119,20 +111,16 @@ def test_members_that_cannot_be_told_apart_or_lead_out_of_the_archive_are_report
     ]
 
 
-@pytest.mark.parametrize(("part", "turns"), [("b/talk.txt", 2), ("b", 2), ("b/", 2), ("", 4)])
-def test_a_member_or_a_folder_in_an_archive_can_be_named(tmp_path, part, turns):
-    path = zipped(tmp_path, "export.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES})
-    assert len(read([f"{path}/{part}"]).turns) == turns
-
-
-def test_a_member_that_is_not_there_is_said_so(tmp_path):
-    path = zipped(tmp_path, "export.zip", {"a.jsonl": MESSAGES})
+def test_a_member_or_a_folder_in_an_archive_can_be_named(tmp_path):
+    path = zipped(tmp_path / "export.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES})
+    for part, turns in (("b/talk.txt", 2), ("b", 2), ("b/", 2), ("", 4)):
+        assert len(read([f"{path}/{part}"]).turns) == turns
     with pytest.raises(InputError, match="no such file in the archive"):
         read([f"{path}/b.jsonl"])
 
 
 def test_archives_in_a_folder_are_opened_and_globs_choose_among_their_files(tmp_path):
-    zipped(tmp_path, "one.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES, "old/x.txt": CHAT})
+    zipped(tmp_path / "one.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES, "old/x.txt": CHAT})
     put(tmp_path, "plain.txt", CHAT)
     every = [f"{tmp_path}/{n}" for n in ("one.zip/a.jsonl", "one.zip/b/talk.txt", "one.zip/old/x.txt")]
     assert list(find([str(tmp_path)], Selection())) == [*every, f"{tmp_path}/plain.txt"]
@@ -142,9 +130,10 @@ def test_archives_in_a_folder_are_opened_and_globs_choose_among_their_files(tmp_
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
-def test_packed_files_are_what_is_inside(tmp_path, pack):
+def test_packed_files_are_what_is_inside_all_their_parts(tmp_path, pack):
     end = "gz" if pack is gzip.compress else "zst"
-    put(tmp_path, f"chat.jsonl.{end}", pack(MESSAGES.encode()))
+    first, second = MESSAGES.encode().splitlines(keepends=True)
+    put(tmp_path, f"chat.jsonl.{end}", pack(first) + pack(second))
     put(tmp_path, f"talk.txt.{end}", pack(CHAT.encode()))
     put(tmp_path, f"photo.jpg.{end}", pack(b"\xff\xd8"))
     read_back = read([str(tmp_path)])
@@ -153,13 +142,6 @@ def test_packed_files_are_what_is_inside(tmp_path, pack):
         *(("chat", 1), ("chat", 2)),
         *(("talk", 1), ("talk", 2)),
     ]
-
-
-def test_two_parts_in_one_packed_file_are_both_read(tmp_path):
-    first, second = MESSAGES.splitlines(keepends=True)
-    for end, pack in (("gz", gzip.compress), ("zst", zstd.compress)):
-        put(tmp_path, f"chat.jsonl.{end}", pack(first.encode()) + pack(second.encode()))
-        assert len(read([str(tmp_path / f"chat.jsonl.{end}")]).turns) == 2
 
 
 @pytest.mark.parametrize(
@@ -182,16 +164,13 @@ def test_broken_and_exploding_files_are_reported_and_the_others_read(tmp_path, n
 
 
 def test_a_damaged_an_encrypted_an_exploding_and_a_nested_member_do_not_hide_the_good_one(tmp_path):
-    inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as nested:
-        nested.writestr("x.txt", CHAT)
+    inner = zipped(tmp_path.with_name("inner.zip"), {"x.txt": CHAT})
     path = zipped(
-        tmp_path,
-        "mixed.zip",
+        tmp_path / "mixed.zip",
         {
             "a-damaged.txt": CHAT * 50,
             "b-bomb.txt": b"a" * (40 << 20),
-            "c-nested.zip": inner.getvalue(),
+            "c-nested.zip": inner.read_bytes(),
             "d-secret.txt": CHAT,
             "e-good.txt": CHAT,
         },
@@ -241,10 +220,9 @@ def test_an_index_knows_the_members_of_an_archive_and_when_it_changes(tmp_path, 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("smartsearch.transcripts.large.indexing.SETTLED", 0.0)
     folder = tmp_path / "chats"
-    folder.mkdir()
-    zipped(folder, "export.zip", {"a.txt": CHAT, "b.txt": CHAT})
+    zipped(folder / "export.zip", {"a.txt": CHAT, "b.txt": CHAT})
     assert (build(str(folder)).new, build(str(folder)).unchanged) == (2, 2)
-    zipped(folder, "export.zip", {"a.txt": CHAT, "b.txt": CHAT + "Maya: bye\n"})
+    zipped(folder / "export.zip", {"a.txt": CHAT, "b.txt": CHAT + "Maya: bye\n"})
     built = build(str(folder))
     assert (built.changed, built.turns) == (2, 5)
 
@@ -259,8 +237,7 @@ def test_an_index_knows_the_members_of_an_archive_and_when_it_changes(tmp_path, 
     ],
 )
 def test_in_an_archive_the_archive_names_the_chat(tmp_path: Path, archive: str, name: str) -> None:
-    with zipfile.ZipFile(tmp_path / archive, "w") as file:
-        file.writestr("_chat.txt", "[08.05.23, 14:00:00] Maya: hi\n")
-        file.writestr("00000012-PHOTO.jpg", b"\x00")
-    (turn,) = read([str(tmp_path / archive)]).turns
-    assert (turn.conversation, turn.path) == (name, f"{tmp_path / archive}/_chat.txt")
+    said = {"_chat.txt": "[08.05.23, 14:00:00] Maya: hi\n", "00000012-PHOTO.jpg": b"\x00"}
+    path = zipped(tmp_path / archive, said)
+    (turn,) = read([str(path)]).turns
+    assert (turn.conversation, turn.path) == (name, f"{path}/_chat.txt")

@@ -19,28 +19,21 @@ TWO = [("Maya", "hi"), ("Jonas", "hello")]
 DEEP = "[" * 100_000
 
 
-def test_standard_input_is_a_file_called_dash() -> None:
-    turns = read(["-"], stdin=io.BytesIO(CHAT.encode())).turns
+@pytest.mark.parametrize("text", [CHAT, lines(*[{"role": "user", "content": "a"}] * 2)])
+def test_standard_input_is_a_file_called_dash_known_without_a_suffix_and_limited(text: str) -> None:
+    turns = read(["-"], stdin=io.BytesIO(text.encode())).turns
     assert [(turn.path, turn.line, turn.conversation) for turn in turns] == [("-", 1, ""), ("-", 2, "")]
-
-
-def test_json_on_standard_input_is_known_without_a_suffix() -> None:
-    turns = read(
-        ["-"], stdin=io.BytesIO(b'{"role": "user", "content": "a"}\n{"role": "user", "content": "b"}')
-    ).turns
-    assert [(turn.text, turn.line) for turn in turns] == [("a", 1), ("b", 2)]
+    with pytest.raises(InputError, match="larger than the limit"):
+        read(["-"], stdin=io.BytesIO(text.encode()), limits=Limits(file=10))
 
 
 @pytest.mark.parametrize("content", ["", " \n\n", b"\xef\xbb\xbf", "[]", "[ ]\n"])
-def test_an_empty_file_is_no_error(tmp_path: Path, content: Any) -> None:
+def test_an_empty_folder_or_file_is_no_error(tmp_path: Path, content: Any) -> None:
+    assert read([str(tmp_path)]).warnings == (f"no transcripts found in {tmp_path}",)
     path = put(tmp_path, "a.json", content)
     read_back = read([str(path)])
     assert (read_back.turns, read_back.skipped) == ((), ())
     assert read_back.warnings == (f"{path}: empty, no turns",)
-
-
-def test_an_empty_folder_is_no_error(tmp_path: Path) -> None:
-    assert read([str(tmp_path)]).warnings == (f"no transcripts found in {tmp_path}",)
 
 
 @pytest.mark.parametrize(
@@ -127,11 +120,6 @@ def test_what_is_too_large_is_refused(
     assert reason in raised.value.message
 
 
-def test_standard_input_is_limited_too() -> None:
-    with pytest.raises(InputError, match="larger than the limit"):
-        read(["-"], stdin=io.BytesIO(b"x" * 100), limits=Limits(file=10))
-
-
 def test_one_json_document_may_be_one_long_line(tmp_path: Path) -> None:
     path = put(tmp_path, "a.json", [{"role": "user", "content": "x" * 100}])
     assert len(read([str(path)], limits=Limits(line=50)).turns) == 1
@@ -162,19 +150,15 @@ def test_a_flood_of_bad_records_is_summed_up(tmp_path: Path) -> None:
     assert skipped[-1].reason == "30 more bad records"
 
 
-def test_a_format_can_be_forced(tmp_path: Path) -> None:
+def test_a_format_can_be_forced_and_an_unknown_one_is_refused_with_the_names(tmp_path: Path) -> None:
     path = str(put(tmp_path, "a.json", "Maya: hi\n"))
     assert said(read([path], input_format="chat")) == [("Maya", "hi")]
     assert read([path], input_format="prose").warnings == ()
     with pytest.raises(InputError, match="not valid JSON"):
         read([path], input_format="locomo")
-
-
-def test_an_unknown_format_is_refused_with_the_names() -> None:
     with pytest.raises(InputError) as raised:
-        read(["-"], input_format="nope")
-    assert raised.value.kind == "unknown_format"
-    assert "locomo" in raised.value.hint
+        read([path], input_format="nope")
+    assert (raised.value.kind, "locomo" in raised.value.hint) == ("unknown_format", True)
 
 
 @pytest.mark.parametrize(("name", "unused"), [("a.txt", "telegram"), ("a.jsonl", "whatsapp")])

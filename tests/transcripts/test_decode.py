@@ -27,19 +27,27 @@ def test_byte_order_marks_are_obeyed_and_gone(data: bytes) -> None:
     assert (decoded.text, decoded.warnings) == (TEXT, ())
 
 
-def test_bad_bytes_are_replaced_and_counted() -> None:
-    decoded = decode("Zoë: \ufffd hi".encode() + b"\xff\xfe there")
-    assert decoded.text == "Zoë: \ufffd hi\ufffd\ufffd there"
-    assert decoded.warnings == ("2 bad bytes not UTF-8, read as \ufffd",)
+BAD = "Zoë: \ufffd hi".encode() + b"\xff\xfe there"
+NUL = b"Maya: h\x00i there, how are you?"
 
 
-def test_half_a_utf16_character_is_survived() -> None:
-    assert decode(codecs.BOM_UTF16_LE + "hello".encode("utf-16-le") + b"\x00").text == "hello\ufffd"
-
-
-def test_a_stray_nul_is_left_out_and_counted() -> None:
-    decoded = decode(b"Maya: h\x00i there, how are you?")
-    assert (decoded.text, decoded.warnings) == ("Maya: hi there, how are you?", ("1 NUL character left out",))
+@pytest.mark.parametrize(
+    ("data", "text", "warnings"),
+    [
+        (BAD, "Zoë: \ufffd hi\ufffd\ufffd there", ("2 bad bytes not UTF-8, read as \ufffd",)),
+        (b"Zo\xc3\xab\n" * 5 + b"\xe9", "Zoë\n" * 5 + "\ufffd", ("1 bad byte not UTF-8, read as \ufffd",)),
+        ("hi there é".encode()[:-1], "hi there \ufffd", ("1 bad byte not UTF-8, read as \ufffd",)),
+        (
+            codecs.BOM_UTF16_LE + "hello".encode("utf-16-le") + b"\x00",
+            "hello\ufffd",
+            ("1 bad byte not UTF-16-LE, read as \ufffd",),
+        ),
+        (NUL, "Maya: hi there, how are you?", ("1 NUL character left out",)),
+    ],
+)
+def test_bad_bytes_and_cut_characters_are_replaced_or_left_out_and_counted(data, text, warnings) -> None:
+    decoded = decode(data)
+    assert (decoded.text, decoded.warnings) == (text, warnings)
 
 
 @pytest.mark.parametrize(
@@ -92,17 +100,9 @@ def test_another_encoding_is_guessed_and_told(text: str, encoding: str, shown: s
     assert decoded.warnings == (f"not UTF-8, read as {shown}, which its bytes make likely",)
 
 
-def test_the_end_of_a_long_file_is_enough_to_see_that_it_is_not_utf8() -> None:
+def test_the_end_of_a_long_file_shows_that_it_is_not_utf8_and_what_the_guess_lacks_is_counted() -> None:
     text = "Maya: nothing odd here\n" * 10_000 + FRENCH
     assert decode(text.encode("cp1252")).text == text
-
-
-def test_utf8_with_bad_bytes_or_cut_in_a_character_stays_utf8() -> None:
-    assert decode("Zoë: où ça ?\n".encode() * 5 + b"\xe9").text.endswith("ça ?\n\ufffd")
-    assert decode("Maya: hi there é".encode()[:-1]).text == "Maya: hi there \ufffd"
-
-
-def test_what_a_guessed_encoding_does_not_have_is_counted() -> None:
     decoded = decode(CHINESE.encode("gbk") * 900 + b"\xd0")
     assert decoded.text == CHINESE * 900 + "\ufffd"
     assert decoded.warnings[1:] == ("1 bad byte not GB 18030, read as \ufffd",)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,21 +10,13 @@ from smartsearch.transcripts import FormatError, docx
 from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.decode import decode
 from smartsearch.types import Turn
+from tests.transcripts import build
 from tests.transcripts.build import put
 
-MAIN = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-COMPATIBLE = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 
-
-def document(*paragraphs: str, head: str = "", part: str = "word/document.xml") -> bytes:
+def document(*paragraphs: str, **how: str) -> bytes:
     """A document of paragraphs, each the XML of its runs."""
-    body = "".join(f"<w:p>{paragraph}</w:p>" for paragraph in paragraphs)
-    xml = f'{head}<w:document xmlns:w="{MAIN}" xmlns:mc="{COMPATIBLE}"><w:body>{body}</w:body></w:document>'
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr(part, xml)
-    return out.getvalue()
+    return build.document("".join(f"<w:p>{paragraph}</w:p>" for paragraph in paragraphs), **how)
 
 
 def run(*parts: str) -> str:

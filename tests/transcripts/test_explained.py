@@ -34,6 +34,8 @@ def test_a_line_with_a_time_that_goes_on_with_a_turn_is_not_explained() -> None:
     whole = Turn(text, "Maya", line=1)
     assert share(text, whole) == 0.5
     assert share(text, Turn(SAID, "Maya", line=1), Turn(SAID, "Jonas", line=2)) == 1
+    unspaced = "美咲: 傘を駅に忘れました青い傘です\n港町の駅で見つかりましたか傘は\n"
+    assert share(unspaced, Turn("傘を駅に忘れました青い傘です", "美咲", line=1)) == 0.5
 
 
 def test_a_string_is_explained_by_a_turn_of_its_record_or_by_a_name() -> None:
@@ -44,11 +46,6 @@ def test_a_string_is_explained_by_a_turn_of_its_record_or_by_a_name() -> None:
     first = Turn(SAID, title="Boats and what they are painted with", line=1, pointer="/m/0")
     found = explained(Source("a.jsonl", text), [first, Turn(SAID, line=2, pointer="/m/0")])
     assert (found.looked, found.held, found.place) == (4, 3, "line 1")
-
-
-def test_unspaced_scripts_count() -> None:
-    text = "美咲: 傘を駅に忘れました青い傘です\n港町の駅で見つかりましたか傘は\n"
-    assert share(text, Turn("傘を駅に忘れました青い傘です", "美咲", line=1)) == 0.5
 
 
 @pytest.mark.parametrize("count", [GLANCED, 400])

@@ -94,14 +94,6 @@ def test_the_other_files_of_an_export_are_passed_over_in_silence(name: str) -> N
     assert found.turns
 
 
-def test_a_file_named_like_one_of_an_export_with_something_else_in_it_is_reported(tmp_path: Path) -> None:
-    put(tmp_path, "chat.jsonl", lines({"role": "user", "content": "hi"}))
-    put(tmp_path, "users.json", [{"login": "maya"}])
-    (skipped,) = read([str(tmp_path)]).skipped
-    assert skipped.kind == "unrecognised_json"
-    assert "export-extras" not in skipped.reason
-
-
 def test_our_documents_are_prose_or_chats() -> None:
     for path in sorted(DOCS.rglob("*.md")):
         source = Source(str(path), path.read_text(encoding="utf-8"))

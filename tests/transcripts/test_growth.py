@@ -8,7 +8,6 @@ A list is asked for its elements in C, which is not counted: what is sought in o
 from __future__ import annotations
 
 import copy
-import io
 import json
 import shutil
 import sys
@@ -28,7 +27,7 @@ from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Selection
 from smartsearch.transcripts.formats import telegram_html
-from tests.transcripts.build import lines, put
+from tests.transcripts.build import document, lines, put, zipped
 from tests.transcripts.test_fuzz import each_sample, is_one_document
 from tests.transcripts.test_fuzz import put as put_sample
 from tests.transcripts.test_stores import cursor, opencode
@@ -209,12 +208,8 @@ def opencode_store(folder: Path, sessions: int, messages: int = 1, parts: int = 
     return str(opencode(folder / "opencode.db", tables))
 
 
-def zipped(folder: Path, names: Iterable[str], text: str = CHAT) -> str:
-    folder.mkdir()
-    with zipfile.ZipFile(folder / "a.zip", "w") as made:
-        for name in names:
-            made.writestr(name, text)
-    return str(folder / "a.zip")
+def archived(folder: Path, names: Iterable[str]) -> str:
+    return str(zipped(folder / "a.zip", dict.fromkeys(names, CHAT)))
 
 
 def numbered(n: int, before: str = "", behind: str = "") -> list[str]:
@@ -222,7 +217,7 @@ def numbered(n: int, before: str = "", behind: str = "") -> list[str]:
 
 
 def named_members(folder: Path, n: int) -> list[str]:
-    path = zipped(folder, numbered(n))
+    path = archived(folder, numbered(n))
     return [f"{path}/{name}" for name in numbered(n)]
 
 
@@ -402,14 +397,17 @@ KINDS: dict[str, tuple[int, Callable[[Path, int], Made]]] = {
     "a store of OpenCode's, sessions": (60, opencode_store),
     "a store of OpenCode's, messages": (60, lambda to, n: opencode_store(to, 1, n)),
     "a store of OpenCode's, parts": (60, lambda to, n: opencode_store(to, 1, 1, n)),
-    "an archive, members": (8, lambda to, n: zipped(to, numbered(n))),
-    "an archive, members of other kinds": (40, lambda to, n: zipped(to, [f"{at}.jpg" for at in range(n)])),
-    "an archive, depth of a member": (500, lambda to, n: zipped(to, ["x/" * n + "a.txt"])),
-    "an archive, depth of archives in an archive": (500, lambda to, n: zipped(to, ["x.zip/" * n + "a.txt"])),
-    "an archive, dots before a member": (2000, lambda to, n: zipped(to, ["./" * n + "a.txt"])),
+    "an archive, members": (8, lambda to, n: archived(to, numbered(n))),
+    "an archive, members of other kinds": (40, lambda to, n: archived(to, [f"{at}.jpg" for at in range(n)])),
+    "an archive, depth of a member": (500, lambda to, n: archived(to, ["x/" * n + "a.txt"])),
+    "an archive, depth of archives in an archive": (
+        500,
+        lambda to, n: archived(to, ["x.zip/" * n + "a.txt"]),
+    ),
+    "an archive, dots before a member": (2000, lambda to, n: archived(to, ["./" * n + "a.txt"])),
     "an archive, depth where folders are left out": (
         500,
-        lambda to, n: ([zipped(to, ["x/" * n + "a.txt"])], Selection((), ("old", "*/old/", "**/b/c"))),
+        lambda to, n: ([archived(to, ["x/" * n + "a.txt"])], Selection((), ("old", "*/old/", "**/b/c"))),
     ),
     "an archive, members that are named": (8, named_members),
     "a folder, files": (8, files),
@@ -649,33 +647,19 @@ PAGES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("tag", TAGS)
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_takes_a_small_multiple_of_its_size(
-    tmp_path: Path, name: str, tag: str, monkeypatch: pytest.MonkeyPatch
+MARKUP = ("<w:p/>", "<w:br/>", "<w:p><w:r><w:t>Maya: hi</w:t></w:r></w:p>", "<w:t>ab</w:t>")
+SIZED = [*((name, page, tag) for (name, page), tag in product(PAGES.items(), TAGS))]
+SIZED += [("a.docx", document, tag) for tag in MARKUP]
+
+
+@pytest.mark.parametrize(("name", "make", "tag"), SIZED)
+def test_a_page_or_a_document_takes_a_small_multiple_of_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, make: Callable[[str], str | bytes], tag: str
 ) -> None:
     monkeypatch.setattr(telegram_html, "_TAGS", 500)
-    read_all(str(put(tmp_path, name, PAGES[name](tag))))  # imports
-    made = PAGES[name](tag * (40_000 // len(tag)))
+    read_all(str(put(tmp_path, name, make(tag))))  # imports
+    made = make(tag * (40_000 // len(tag)))
     assert peak(read_all, str(put(tmp_path, name, made))) < MULTIPLE * len(made) + BESIDE
-
-
-def document(body: str, packed: int = zipfile.ZIP_STORED) -> bytes:
-    main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", packed) as parts:
-        xml = f'<w:document xmlns:w="{main}"><w:body>{body}</w:body></w:document>'
-        parts.writestr("word/document.xml", xml)
-    return made.getvalue()
-
-
-@pytest.mark.parametrize(
-    "piece", ["<w:p/>", "<w:br/>", "<w:p><w:r><w:t>Maya: hi</w:t></w:r></w:p>", "<w:t>ab</w:t>"]
-)
-def test_a_document_takes_a_small_multiple_of_its_size(tmp_path: Path, piece: str) -> None:
-    read_all(str(put(tmp_path, "a.docx", document(piece))))  # imports
-    data = document(piece * (40_000 // len(piece)))
-    assert peak(read_all, str(put(tmp_path, "a.docx", data))) < MULTIPLE * len(data) + BESIDE
 
 
 def test_a_document_that_unpacks_to_far_more_is_refused(
@@ -683,7 +667,7 @@ def test_a_document_that_unpacks_to_far_more_is_refused(
 ) -> None:
     monkeypatch.setattr("smartsearch.transcripts.archive.FREE", 100_000)
     monkeypatch.setattr(docx, "_BLOCK", 10_000)
-    data = document("<w:p/>" * 50_000, zipfile.ZIP_DEFLATED)
+    data = document("<w:p/>" * 50_000, packed=zipfile.ZIP_DEFLATED)
     path = put(tmp_path, "a.docx", data)
     put(tmp_path, "b.txt", CHAT)
     found = read([str(tmp_path)])

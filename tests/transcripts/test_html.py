@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -10,30 +9,26 @@ import pytest
 from smartsearch.errors import InputError
 from smartsearch.text.htmltext import elements
 from smartsearch.transcripts import read
-from tests.transcripts.build import put, said
+from tests.transcripts.build import put, said, zipped
 
 SAMPLES = Path(__file__).parent / "samples"
 
 
-def test_a_page_in_a_folder_is_told_beside_the_chats(tmp_path: Path) -> None:
+def test_a_page_in_a_folder_is_told_beside_the_chats_and_alone_is_an_error(tmp_path: Path) -> None:
+    page = (SAMPLES / "html" / "channel.html").read_text(encoding="utf-8")
+    put(tmp_path, "page.html", page)
+    with pytest.raises(InputError, match="with format JSON"):
+        read([str(tmp_path)])
     put(tmp_path, "chat.txt", "Maya: hi\nJonas: hello\n")
-    put(tmp_path, "page.html", "<!DOCTYPE html><p>Maya: hi</p>")
     found = read([str(tmp_path)])
     assert said(found) == [("Maya", "hi"), ("Jonas", "hello")]
     assert [(Path(one.path).name, one.kind) for one in found.skipped] == [("page.html", "unrecognised_html")]
 
 
-def test_a_folder_of_pages_alone_is_an_error_that_says_what_to_export(tmp_path: Path) -> None:
-    put(tmp_path, "channel.html", (SAMPLES / "html" / "channel.html").read_text(encoding="utf-8"))
-    with pytest.raises(InputError, match="with format JSON"):
-        read([str(tmp_path)])
-
-
 def test_telegrams_pages_are_read_from_an_archive(tmp_path: Path) -> None:
     folder = SAMPLES / "telegram-html" / "ChatExport_2024-07-08"
-    with zipfile.ZipFile(tmp_path / "export.zip", "w") as made:
-        made.write(folder / "messages.html", "ChatExport/messages.html")
-    assert said(read([str(tmp_path / "export.zip")])) == said(read([str(folder)]))
+    inside = {"ChatExport/messages.html": (folder / "messages.html").read_bytes()}
+    assert said(read([str(zipped(tmp_path / "export.zip", inside))])) == said(read([str(folder)]))
 
 
 def test_elements_have_their_attributes_and_what_they_hold() -> None:
@@ -47,11 +42,6 @@ def test_elements_have_their_attributes_and_what_they_hold() -> None:
     ]
     assert (found[0].classes, found[0].attributes["id"]) == ({"a", "b"}, "x")
     assert found[1].attributes == {"title": "1 < 2"}
-
-
-def test_ends_without_a_beginning_and_crossed_ones_are_survived() -> None:
-    html = "</p><b><i>x</b></i></div>"
-    assert [(one.name, html[one.start : one.end]) for one in elements(html)] == [
-        ("b", "<i>x"),
-        ("i", "x</b>"),
-    ]
+    torn = "</p><b><i>x</b></i></div>"
+    crossed = [("b", "<i>x"), ("i", "x</b>")]
+    assert [(one.name, torn[one.start : one.end]) for one in elements(torn)] == crossed

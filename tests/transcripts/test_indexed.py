@@ -204,7 +204,9 @@ def test_a_record_is_the_turn(turn):
             turn_of(spoilt, file, row, "p")
 
 
-def test_all_formats_come_from_the_index(folder):
+def test_all_formats_come_from_the_index(folder, cache):
+    assert served(read(folder)) == 0
+    assert not cache.exists()
     built = build(str(folder))
     assert (built.new, built.files, built.unchanged, built.removed) == (12, 12, 0, 0)
     assert [entry.kind for entry in built.skipped] == ["invalid_json"] * 2
@@ -223,6 +225,8 @@ def test_what_was_not_asked_for_is_not_there(indexed, monkeypatch):
     monkeypatch.chdir(indexed / "1")
     assert check(".") > 90
     assert check("../0") == 120
+    assert served(read(indexed, indexed=False)) == 0
+    assert read(indexed, above=1 << 30) == transcripts.read([str(indexed)])
 
 
 def test_a_name_that_is_not_the_files_own_is_read(folder, tmp_path):
@@ -235,14 +239,6 @@ def test_a_name_that_is_not_the_files_own_is_read(folder, tmp_path):
     (folder / "0" / "z.jsonl").symlink_to(folder / "1" / "6.jsonl")
     assert build(str(folder)).files == 11
     check(folder)
-
-
-def test_small_collections_and_those_without_an_index_are_read_as_ever(folder, cache):
-    assert served(read(folder)) == 0
-    assert not cache.exists()
-    build(str(folder))
-    assert served(read(folder, indexed=False)) == 0
-    assert read(folder, above=1 << 30) == transcripts.read([str(folder)])
 
 
 def test_the_innermost_index_serves_and_an_outer_one_the_rest(folder):
@@ -643,17 +639,10 @@ def test_two_threads_read_at_once(indexed):
     assert not wrong
 
 
-def test_it_is_this_users_alone(folder, cache):
+def test_it_is_this_users_alone_and_another_users_is_left_aside(folder, cache, monkeypatch):
     build(str(folder))
-    folders = [path for path in cache.rglob("*") if path.is_dir()]
-    assert len(folders) == 3
-    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
-    files = [path for path in cache.rglob("*") if path.is_file()]
-    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
-
-
-def test_another_users_index_is_left_aside(folder, cache, monkeypatch):
-    build(str(folder))
+    modes = {(path.is_dir(), path.stat().st_mode & 0o777) for path in cache.rglob("*")}
+    assert modes == {(True, 0o700), (False, 0o600)}
     monkeypatch.setattr(os, "geteuid", lambda: cache.stat().st_uid + 1)
     assert "belongs to another user" in warned(folder)[0]
     for attempt in (lambda: build(str(folder)), lambda: remove(str(folder)), held):
@@ -670,7 +659,9 @@ def test_a_link_in_the_place_of_the_database_is_not_followed(folder, tmp_path):
     assert "is not a file of yours" in said
 
 
-def test_without_a_home_there_is_none(folder, monkeypatch):
+def test_without_a_home_there_is_none_and_a_place_that_cannot_be_written_is_named(
+    folder, tmp_path, monkeypatch
+):
     build(str(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", "")
 
@@ -681,9 +672,6 @@ def test_without_a_home_there_is_none(folder, monkeypatch):
     assert check(folder) == 0
     with pytest.raises(CacheError):
         build(str(folder))
-
-
-def test_a_place_that_cannot_be_written_is_named(folder, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(CacheError, match="cannot be written"):

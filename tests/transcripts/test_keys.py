@@ -51,6 +51,7 @@ def told(found: Corpus) -> list[tuple[str, str, str]]:
 def test_named_keys_are_read_in_every_shape(tmp_path: Path, name: str, content: Any) -> None:
     found = read([str(put(tmp_path, name, content))], input_format=FIELDS)
     assert (told(found), found.warnings, found.skipped) == (READ, (), ())
+    assert told(read(["-"], stdin=io.BytesIO(lines(*ODD).encode()), input_format=FIELDS)) == READ
 
 
 def test_lists_of_records_are_conversations(tmp_path: Path) -> None:
@@ -61,10 +62,6 @@ def test_lists_of_records_are_conversations(tmp_path: Path) -> None:
         ("k", 1, "/log/0"),
         ("a#2", 2, "/log/0"),
     ]
-
-
-def test_standard_input_is_read_too() -> None:
-    assert told(read(["-"], stdin=io.BytesIO(lines(*ODD).encode()), input_format=FIELDS)) == READ
 
 
 @pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t"), ("a.txt", ",")])

@@ -197,14 +197,6 @@ def test_other_files_have_to_be_read_whole(data):
         LineFile("c.jsonl", data)
 
 
-def test_a_result_that_names_smartsearch_is_no_turn_of_a_line_either(tmp_path):
-    own = {"role": "tool", "name": "smartsearch_query", "content": "found"}
-    path = written(tmp_path / "a.jsonl", [message("hi"), own])
-    lines, corpus = both(path)
-    assert [lines.turn(n) is None for n in range(2)] == [False, True]
-    assert len(corpus.turns) == 1
-
-
 ODD = (
     {"role": "user", "content": "plain", "time": "2023-05-08T10:00:00", "id": 3},
     {"name": "Ann", "text": "own keys", "date": "8 May 2023", "conversation_id": 7, "session": "s"},
@@ -231,12 +223,14 @@ ODD = (
 )
 
 
-def test_what_filters_ask_of_a_line_is_that_of_its_turn(tmp_path):
+def test_what_filters_ask_of_a_line_is_that_of_its_turn_which_is_that_of_reading_it(tmp_path):
     rows = [json.dumps(row) for row in (*ODD[:1] * 10, *ODD)]
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join([*rows, "{broken", "", json.dumps(ODD[0])]))
     lines = MessageLines([LineFile(str(path), path.read_bytes())])
-    expected = [turn and facts(turn) for turn in map(lines.turn, range(len(lines)))]
+    turns = [lines.turn(at) for at in range(len(lines))]
+    assert [turn for turn in turns if turn] == list(transcripts.read([str(path)]).turns)
+    expected = [turn and facts(turn) for turn in turns]
     assert list(lines.facts(np.arange(len(lines)))) == expected
     assert list(lines.facts(np.array([3, 11, 17]))) == [expected[at] for at in (3, 11, 17)]
     assert expected.count(None) >= 5

@@ -38,6 +38,8 @@ def test_a_name_stands_for_its_folders(home):
     assert "/nowhere" not in resolved(["@all"])
     assert resolved(["./@codex", "a@codex"]) == ("./@codex", "a@codex")
     assert build(env={}).hops == 2
+    settings(home, '[chats]\ncodex = "~/old"\n')
+    assert resolved(["@codex"]) == (f"{home}/old",), "the user's own comes before a known one"
 
 
 def test_agents_in_editors_are_found_where_each_system_has_their_settings(home):
@@ -55,11 +57,6 @@ def test_agents_in_editors_are_found_where_each_system_has_their_settings(home):
     assert resolved(["@cline"])[0].endswith("roo-cline/tasks")
     assert resolved(["@qwen"]) == (f"{home}/.qwen/projects/p/chats",)
     assert len(resolved(["@all"])) == 8
-
-
-def test_the_users_own_name_comes_before_a_known_one(home):
-    settings(home, '[chats]\ncodex = "~/old"\n')
-    assert resolved(["@codex"]) == (f"{home}/old",)
 
 
 def test_queries_and_lines_of_a_batch_take_names(home):

@@ -47,13 +47,6 @@ def test_whatever_a_reader_raises_costs_its_own_file_alone(tmp_path, monkeypatch
     assert (len(read_back.turns) == 2) is memory, "what was read stays but where memory is short"
 
 
-def test_what_failed_and_why_is_said(tmp_path, monkeypatch):
-    fail_with(LookupError("no\nsuch thing"), monkeypatch)
-    read_back = read([str(put(tmp_path, "a.txt", "ODD"))])
-    said_of_it = "the reader of odd failed after 1 turn (LookupError: no such thing); please report it"
-    assert [entry.reason for entry in read_back.skipped] == [said_of_it]
-
-
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(), SearchTimeout("no answer within 1 s")])
 def test_what_ends_a_search_passes(tmp_path, monkeypatch, end):
     fail_with(end, monkeypatch)
@@ -61,13 +54,15 @@ def test_what_ends_a_search_passes(tmp_path, monkeypatch, end):
         read([str(put(tmp_path, "a.txt", "ODD"))])
 
 
-def test_an_index_is_made_of_the_others(tmp_path, monkeypatch):
+def test_an_index_is_made_of_the_others_and_what_failed_and_why_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("smartsearch.transcripts.large.indexing.SETTLED", 0.0)
-    fail_with(LookupError("odd"), monkeypatch)
+    fail_with(LookupError("no\nsuch thing"), monkeypatch)
     put(tmp_path, "a.txt", "ODD")
     put(tmp_path, "b.txt", CHAT)
     built = build(str(tmp_path))
-    assert [(entry.kind, Path(entry.path).name) for entry in built.skipped] == [("reader_failed", "a.txt")]
+    said_of_it = "the reader of odd failed after 1 turn (LookupError: no such thing); please report it"
+    told = [(entry.kind, Path(entry.path).name, entry.reason) for entry in built.skipped]
+    assert told == [("reader_failed", "a.txt", said_of_it)]
     assert built.turns == 3
 
 

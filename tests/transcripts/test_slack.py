@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from smartsearch.transcripts import read, read_large
 from smartsearch.transcripts.large.indexing import build
 from smartsearch.types import Corpus
-from tests.transcripts.build import put, said
+from tests.transcripts.build import put, said, zipped
 
 SAMPLE = Path(__file__).parent / "samples" / "slack"
 USERS = [
@@ -35,10 +34,8 @@ def day(folder: Path, *messages: Any, **lists: Any) -> Corpus:
 
 @pytest.mark.parametrize("inside", ["", "harbour/"])
 def test_from_a_zip_the_same_comes_as_from_the_folder(tmp_path: Path, inside: str) -> None:
-    path = tmp_path / "export.zip"
-    with zipfile.ZipFile(path, "w") as made:
-        for file in sorted(SAMPLE.rglob("*.json")):
-            made.write(file, f"{inside}{file.relative_to(SAMPLE)}")
+    files = {f"{inside}{file.relative_to(SAMPLE)}": file.read_bytes() for file in SAMPLE.rglob("*.json")}
+    path = zipped(tmp_path / "export.zip", files)
     unpacked, packed = read([str(SAMPLE)]), read([str(path)])
     assert said(packed) == said(unpacked)
     assert [(t.conversation, t.session, t.title) for t in packed.turns] == [

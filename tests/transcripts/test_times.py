@@ -1,4 +1,4 @@
-"""Times as chats write them."""
+"""Times as chats write them, in figures and in the words of many languages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smartsearch.text import times
+from smartsearch.text.longtimes import time_of
 from smartsearch.text.times import clock, day_of_name, find_date, instant, is_day_first
 from smartsearch.transcripts import to_iso
 
@@ -19,6 +20,9 @@ from smartsearch.transcripts import to_iso
         ("2023/05/20 (Sat) 02:21", "2023-05-20T02:21:00"),
         ("2023-05-08T13:56:00", "2023-05-08T13:56:00"),
         ("2023-05-08T13:56:07.123Z", "2023-05-08T13:56:07+00:00"),
+        ("2025-02-11T18:03:41.120934Z", "2025-02-11T18:03:41+00:00"),
+        ("2025-03-02T07:30:00.000000+05:30", "2025-03-02T07:30:00+05:30"),
+        ("٢٠٢٥-02-03T07:30:00Z", "2025-02-03T07:30:00+00:00"),
         ("2023-05-08 13:56:07 +0200", "2023-05-08T13:56:07+02:00"),
         ("2023-05-08", "2023-05-08"),
         (1683554160, "2023-05-08T13:56:00+00:00"),
@@ -50,6 +54,7 @@ def test_a_time_that_is_iso_already_is_what_reading_it_would_give(written: str) 
 
 NO_TIMES: list[object] = [
     *("", "hello", "13:56", "2023-13-01", "30 Feb 2023", "99/99/2023", "on 8 May 2023 we met", "x" * 10_000),
+    *("2025-02-30T07:30:00Z", "2025-02-03T24:30:00Z"),
     *(
         "2023-05-08T10:00:00+99:00",
         "2023-05-08 10:00 +2460",
@@ -83,13 +88,10 @@ def test_a_file_is_day_first_unless_a_stamp_forces_the_other(stamps: list[str], 
     assert is_day_first(stamps) is day_first
 
 
-def test_a_clock_alone_is_no_date() -> None:
+def test_a_clock_alone_is_no_date_and_a_date_is_found_inside_a_line() -> None:
     assert clock("1:56 PM") == "13:56:00"
     assert clock("25:00") == ""
     assert clock("see you at 18:40 there") == ""
-
-
-def test_a_date_is_found_inside_a_line() -> None:
     assert find_date("(2023-05-08) at Maya's") == "2023-05-08"
     assert find_date("no date") == ""
 
@@ -100,22 +102,6 @@ def test_instants_are_in_the_order_of_time_whatever_their_offset_and_fraction() 
     assert found == [1715443260, 1715443260.5, 1715443261, 1715443262]
     assert instant("0001-01-01T00:00:00+14:00") is not None
     assert instant("soon") is None
-
-
-@pytest.mark.parametrize(
-    ("written", "iso"),
-    [
-        ("2025-11-30T11:09:33.123Z", "2025-11-30T11:09:33+00:00"),
-        ("2025-02-11T18:03:41.120934Z", "2025-02-11T18:03:41+00:00"),
-        ("2025-03-02T07:30:00.000000+05:30", "2025-03-02T07:30:00+05:30"),
-        ("2025-03-02T07:30:00", "2025-03-02T07:30:00"),
-        ("2025-02-30T07:30:00Z", ""),
-        ("2025-02-03T24:30:00Z", ""),
-        ("٢٠٢٥-02-03T07:30:00Z", "2025-02-03T07:30:00+00:00"),
-    ],
-)
-def test_times_as_programs_write_them(written: str, iso: str) -> None:
-    assert to_iso(written) == iso
 
 
 @pytest.mark.parametrize(
@@ -138,3 +124,57 @@ def test_times_as_programs_write_them(written: str, iso: str) -> None:
 )
 def test_the_day_in_the_name_of_a_file(name: str, day: str) -> None:
     assert day_of_name(name) == day
+
+
+AFTERNOON = """
+terça-feira, 6 de fevereiro de 2024 às 14:16:40 UTC
+Dienstag, 6. Februar 2024 um 14:16:40 UTC
+mardi 6 février 2024 à 14:16:40 UTC
+martes, 6 de febrero de 2024, 2:16:40 p. m. UTC
+martedì 6 febbraio 2024 alle ore 14:16:40 UTC
+dinsdag 6 februari 2024 om 14:16:40 UTC
+wtorek, 6 lutego 2024 14:16:40 UTC
+tisdag 6 februari 2024 kl. 14:16:40 UTC
+tirsdag den 6. februar 2024 kl. 14.16.40 UTC
+tiistai 6. helmikuuta 2024 klo 14.16.40 UTC
+вторник, 6 февраля 2024 г. в 14:16:40 UTC
+вівторок, 6 лютого 2024 р. о 14:16:40 UTC
+úterý 6. února 2024 v 14:16:40 UTC
+2024. február 6., kedd 14:16:40 UTC
+marți, 6 februarie 2024 la 14:16:40 UTC
+Τρίτη 6 Φεβρουαρίου 2024 στις 2:16:40 μ.μ. UTC
+6 Şubat 2024 Salı 14:16:40 UTC
+Selasa, 6 Februari 2024 pukul 14.16.40 UTC
+Thứ Ba, 6 tháng 2, 2024 lúc 14:16:40 UTC
+2024年2月6日火曜日 14:16:40 UTC
+2024年2月6日星期二 UTC 14:16:40
+2024년 2월 6일 화요일 오후 2시 16분 40초 UTC
+الثلاثاء، 6 فبراير 2024 في 2:16:40 م UTC
+יום שלישי, 6 בפברואר 2024 בשעה 14:16:40 UTC
+วันอังคารที่ 6 กุมภาพันธ์ 2567 เวลา 14:16:40 UTC
+"""
+
+
+def test_the_same_moment_in_many_languages() -> None:
+    lines = AFTERNOON.strip().split("\n")
+    assert {line: time_of(line) for line in lines} == dict.fromkeys(lines, "2024-02-06T14:16:40+00:00")
+
+
+@pytest.mark.parametrize(
+    ("written", "time"),
+    [
+        ("3. října 2023 v 9:05:01 GMT+2", "2023-10-03T09:05:01+02:00"),
+        ("11 listopada 2024 14:16", "2024-11-11T14:16:00"),
+        ("le 3 août 2023", "2023-08-03"),
+        ("5. marts 2024 kl. 00.16", "2024-03-05T00:16:00"),
+        ("6 Φεβρουαρίου 2024 12:16 π.μ.", "2024-02-06T00:16:00"),
+        ("2 years ago", ""),
+        ("vor 3 Tagen", ""),
+        ("31 de fevereiro de 2024", ""),
+        ("yesterday at 14:16", ""),
+        (1707228000, "2024-02-06T14:00:00+00:00"),
+        (None, ""),
+    ],
+)
+def test_a_time_in_words(written: object, time: str) -> None:
+    assert time_of(written) == time

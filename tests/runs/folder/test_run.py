@@ -109,12 +109,17 @@ def test_shards_are_the_whole_and_do_not_know_each_other(run: Run, asked: Lines,
     assert [by_line[n] for n in range(1, 13)] == untimed(records(Path("whole")))
 
 
-def test_a_run_that_is_complete_is_not_done_again(run: Run, asked: Lines, write):
+def test_a_run_that_is_complete_is_not_done_again_and_another_does_not_overwrite_it(
+    run: Run, asked: Lines, write
+):
     questions = write(asked)
     run("batch", questions, "--out", "out", "--workers", "1")
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     again = run("batch", questions, "--out", "out", "--workers", "1")
     assert (again.code, "complete already: 12 in, 12 out" in again.err) == (0, True)
+    for how in ((), ("--overwrite",)):
+        ran = run("batch", questions, "--out", "out", "--workers", "1", "-n", "1", *how)
+        assert (ran.code, "try: another --out, or remove that folder" in ran.err) == (2, True)
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
@@ -133,16 +138,6 @@ def test_another_run_is_refused_and_what_differs_is_named(run: Run, asked: Lines
     assert (ran.code, said in ran.err) == (2, True)
     write([*asked, {"id": "more", "question": "Where is Oscar?"}])
     assert "questions.lines was 12, is 13" in run("batch", questions, "--out", "out").err
-
-
-def test_a_run_is_not_overwritten(run: Run, asked: Lines, write):
-    questions = write(asked)
-    run("batch", questions, "--out", "out", "--workers", "1")
-    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    for how in ((), ("--overwrite",)):
-        ran = run("batch", questions, "--out", "out", "--workers", "1", "-n", "1", *how)
-        assert (ran.code, "try: another --out, or remove that folder" in ran.err) == (2, True)
-    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
 def test_failures_can_be_tried_again(run: Run, asked: Lines, write, chats: Path):

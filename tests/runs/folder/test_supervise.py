@@ -129,12 +129,9 @@ def test_what_every_task_would_meet_is_raised(setup: Setup):
         worked(replace(setup, loader="tests.runs.folder.fakes:missing"), task("Where is Oscar?"))
     with pytest.raises(InputError, match="there is no folder /nowhere"):
         worked(replace(setup, cwd="/nowhere"), task("Where is Oscar?"))
-
-
-def test_a_process_that_cannot_start_is_told_with_its_last_words(setup: Setup):
     with pytest.raises(SmartsearchError, match=r"exit code 3.*no such instruction") as caught:
         worked(replace(setup, loader="tests.runs.folder.fakes:broken"), task("Where is Oscar?"))
-    assert caught.value.kind == "worker_died"
+    assert caught.value.kind == "worker_died", "one that cannot start is told with its last words"
 
 
 def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path):
