@@ -580,7 +580,8 @@ def _is_name(name: str) -> bool:
         and not is_label(bare)
         and not _LEVEL.search(bare)
         and (bare[-1] not in _SENTENCE_END or (bare[-1] == "." and (" " in bare or bare[0] == "@")))
-        and not any(sign in bare for sign in ("://", "()"))
+        and not any(sign in bare for sign in ("://", "()", "："))
+        and (bare[-1] != '"' or bare[0] == '"')
         and "  " not in bare
         and not _DATING.search(bare)
         and all(bare.count(opens) == bare.count(closes) for opens, closes in ("()", "[]", "<>", "{}"))

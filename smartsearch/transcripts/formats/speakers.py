@@ -174,7 +174,7 @@ def opening(line: str) -> Opening | None:
         return _on_its_own(heading["level"], heading["inner"])
     if len(line) < 120 and (found := _ALONE.match(line)):
         alone = _on_its_own("alone", found["inner"] + (found["stamp"] or ""))
-        if alone.name.strip("-=~ "):
+        if alone.name.strip("-=~ ") and alone.name[-1] != '"':
             return alone
     if asked := _ASKED.match(line):
         return Opening("plain", "", asked["side"] or asked["name"], line[asked.end() :])
@@ -264,6 +264,9 @@ def _named(written: str) -> str:
 def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     """The names that pass for speakers among the openings of one style."""
     counts = Counter(o.name for o in openings if o.style == style and o.name)
+    for side, other in ("QA", "AQ"):
+        if side in counts and other not in counts:
+            del counts[side]  # of what can be chosen: `A. tins`
     if style == "stamped":
         return frozenset(
             name
