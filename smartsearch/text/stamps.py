@@ -41,12 +41,15 @@ _RELATIVE = (
     r"|сегодня|вчера|今天|昨天|今日|昨日|오늘|어제|dzisiaj|wczoraj)"
 )
 _NEAR = rf"(?:{_RELATIVE}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
-_EARLY = rf"(?:{_WORD}{{1,14}}\s|(?:上午|下午|午前|午後|오전|오후|凌晨|早上|晚上|中午)\s?)"
+_EARLY = rf"(?:{_WORD}{{1,14}}\.?\s|(?:上午|下午|午前|午後|오전|오후|凌晨|早上|晚上|中午)\s?)"
 _ZONE = (
     r"(?:\s?(?:Uhr\b|Z\b|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b"
     r"|[+-]\d\d:?\d\d\b))?"
 )
-_HALF = rf"(?:[ap]\.?\s?m\b\.?|{ABROAD_HALF}(?![^\W_])|{_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
+_HALF = (
+    rf"(?:[ap]\.?\s?m\b\.?|{ABROAD_HALF}(?![^\W_])|(?-i:SA|CH|PG|PTG|TG|NM|VM)\b"
+    rf"|(?!(?:Dr|Mrs?|Ms|Prof|St|Hr|Fr|Sra?|Ing|Mag)\.){_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
+)
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _BETWEEN = r"(?:T|-|\]\s?\[|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"

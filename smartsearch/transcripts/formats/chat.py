@@ -16,13 +16,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from smartsearch.text.stamps import Timeline, day_above, place, seconds
 from smartsearch.text.times import learnt_halves, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.formats import prose
 from smartsearch.transcripts.formats.chat_layout import (
     DECORATION,
     HALF,
@@ -83,6 +84,10 @@ def detect(source: Source) -> bool:
         return False
     begun = front_matter(source.bare)
     lines = source.bare[begun : begun + _DETECT_LINES]
+    return _is_talk(lines) or _told_below(lines) > 0
+
+
+def _is_talk(lines: Sequence[str]) -> bool:
     return head_of(lines) is not None or _is_chat(layout_of(lines), lines)
 
 
@@ -103,6 +108,24 @@ def head_of(lines: Sequence[str]) -> Head | None:
     if not found.head.has_time and _is_document(layout, lines, said, recurs=True):
         return None
     return found.head
+
+
+_TRANSCRIPT = re.compile(
+    r"\W{0,6}(?:[^\n:]{0,80}[\s–—-]\s?)?(?:transcripts?|transcription|transkript(?:ion)?|transcripci[oó]n|transcri[cç][aã]o"
+    r"|trascrizione|afschrift|verbatim|gesprächsverlauf|записьразговора|стенограмма|文字起こし|逐字稿)\W{0,4}",
+    re.I,
+)
+"""What stands between the summary of a meeting and what was said."""
+
+
+def _told_below(lines: Sequence[str]) -> int:
+    """How many lines stand above a transcript that a document announces, 0 where it holds none."""
+    titles = [n for n, line in enumerate(lines[:_DETECT_LINES], 1) if _TRANSCRIPT.fullmatch(line[:LONGEST])]
+    for begun in titles:
+        below = lines[begun : begun + _DETECT_LINES]
+        if any(map(str.strip, below)) and _is_talk(below):
+            return begun
+    return 0
 
 
 def _is_chat(layout: Layout, lines: Sequence[str]) -> bool:
@@ -183,8 +206,13 @@ def _is_alone(counts: Counter[str]) -> bool:
 
 
 def _headings(layout: Layout, lines: Sequence[str], named: Sequence[str]) -> int:
-    """How many headings there are beside those that name speakers or sessions."""
-    alone = [line for above, line in pairwise(("", *lines)) if TITLE.match(line) and not above.strip()]
+    """How many headings there are beside those that name speakers or sessions, where these stand under some
+    below the first.
+    """
+    begun = layout.opened[0] - 1 if layout.style.startswith("#") else 0
+    alone = [
+        line for above, line in pairwise(("", *lines[begun:])) if TITLE.match(line) and not above.strip()
+    ]
     own = len(named) if layout.style.startswith("#") else 0
     return sum(1 for line in alone if not session(line)) - own
 
@@ -234,8 +262,14 @@ def told(source: Source) -> str:
 def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
     """Turns in file order, by the head that a user `stated` or by what is found.
 
-    Text before the first turn is a turn without a speaker; a title names the chat.
+    Text before the first turn is a turn without a speaker; a title names the chat. What stands above a
+    transcript in a document is prose.
     """
+    lines = source.bare[: 2 * _DETECT_LINES]
+    above = 0 if stated or _is_talk(lines) else _told_below(lines)
+    if above:
+        yield from prose.read(replace(source, text="\n".join(source.lines[:above])))
+        source = replace(source, text="\n" * above + "\n".join(source.lines[above:]))
     head = stated or head_of(source.bare[: 2 * _DETECT_LINES])
     layout = (
         by_head(source.bare, head, stated=stated is not None) if head else layout_of(source.bare, known=True)

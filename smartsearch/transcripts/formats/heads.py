@@ -483,7 +483,7 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
         for name, n in counts.items()
         if _is_name(name)
         and name not in others
-        and (n > 1 or may_be_name(name) or len(name.split()) <= words or name[0] == "+")
+        and (n > 1 or may_be_name(name) or len(name.split()) <= words or name[0] == "+" or "@" in name)
     )
 
 

@@ -216,7 +216,8 @@ def _mail(border: str, text: str) -> dict[str, Any]:
 
     message = message_from_bytes(text.encode("utf-8", "replace"), policy=_policy())
     subject = _header(message, "Subject")
-    name, address = parseaddr(_header(message, "From"))
+    sender = _header(message, "From")
+    name, address = parseaddr(sender) if set(sender) & set('@<("') else (sender, "")
     body, captions = _content(message)
     time, when = _time(message, border)
     base = _base(subject)

@@ -107,7 +107,9 @@ _LABELS = frozenset(
 _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _PICTURED = re.compile(rf"[{_EMOJI}][{_EMOJI}\ufe0f\u200d\s]*")
 """Emoji before a name, with what joins them."""
-_NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])[^:\[\]<>{{}}|\"“”*#`/\\=,;?!\t]{{0,39}}?|_[\w]{{1,30}})"
+_WITHIN = r"[^:\[\]<>{}|\"“”*#`/\\=,;?!\t]"
+_NICKED = rf"{_WITHIN}{{1,20}} [\"“][^:\"“”\t]{{1,20}}[\"”] {_WITHIN}{{1,30}}?"  # Tom "Sparky" Berg
+_NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])(?:{_WITHIN}{{0,39}}?|{_NICKED})|_[\w]{{1,30}})"
 _BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)?")
 _DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"

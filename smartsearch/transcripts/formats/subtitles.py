@@ -226,7 +226,9 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
     if len(within) < 2 or 2 * sum(within.values()) < len(cues):
         within.clear()  # what is heard, `[Music]`
     dense = len(ours) >= max(4, _MOST * len(cues))
-    named = {name for name in begin if dense or looks_like_name(name.partition(" (")[0])}
+    named = {
+        name for name in begin if dense or looks_like_name(name.partition(" (")[0].rstrip(f"# {_DIGITS}"))
+    }
     named |= {name for name, count in counts.items() if count > 1}
     numbered = {name.rstrip(_DIGITS) for name in named if name[-1] in _DIGITS}
     named |= {name for name in begin if name[-1] in _DIGITS and name.rstrip(_DIGITS) in numbered}
