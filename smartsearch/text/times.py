@@ -59,7 +59,7 @@ ANY_MONTH = rf"(?:{'|'.join(sorted({word[:3] for word in (*_OF, *MONTHS)}))})[^\
 """What begins as the name of a month; `month_of` says which, if any."""
 _MONTH = rf"({ANY_MONTH})\.?"
 _ENGLISH = re.compile(MONTH_NAMES)
-_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})([-/.])\s?(\d{1,2})\2\s?(\d{1,2})(?!\d)")
 _EASTERN = re.compile(r"(?<!\d)(\d{4})[年년]\s?(\d{1,2})[月월]\s?(\d{1,2})[日일]")
 _EASTERN_CLOCK = re.compile(
     r"(?:(上午|下午|午前|午後|오전|오후)\s?)?(\d{1,2})[時时시:点點]\s?(\d{1,2})[分분:](?:\s?(\d{1,2})[秒초]?)?"
@@ -596,7 +596,7 @@ def learnt_halves(stamps: Iterable[str]) -> dict[str, bool]:
 
 
 _AROUND = " ,،.;()[]|–—-\u202f\xa0"
-_HALVED = re.compile(r"\d[\s\u202f,،]{0,3}[^\W\d_]")
+_HALVED = re.compile(r"\d[\s\u202f,،.]{0,3}[^\W\d_]")
 
 
 @lru_cache(maxsize=1 << 14)

@@ -68,7 +68,9 @@ class Source:
     @cached_property
     def bare(self) -> list[str]:
         """The lines without what begins all of them: blanks, `>`, numbers; bold tags there are stars."""
-        lines = _unnumbered(_flush(self.lines))
+        marked = "\n\ufeff" in self.text  # before every line, as EVE Online writes them
+        lines = [line.lstrip("\ufeff") for line in self.lines] if marked else self.lines
+        lines = _unnumbered(_flush(lines))
         tagged = sum(bool(_BOLD.match(line)) for line in lines[:500])
         if tagged < max(2, sum(1 for line in lines[:500] if line.strip()) / 10):
             return lines

@@ -119,9 +119,9 @@ _TRANSCRIPT = re.compile(
 
 
 def _told_below(lines: Sequence[str]) -> int:
-    """How many lines stand above a transcript that a document announces, 0 where it holds none."""
+    """How many lines stand above a transcript that a document announces, 0 where it is all talk, or none."""
     titles = [n for n, line in enumerate(lines[:_DETECT_LINES], 1) if _TRANSCRIPT.fullmatch(line[:LONGEST])]
-    for begun in titles:
+    for begun in titles if titles and not _is_talk(lines) else ():
         below = lines[begun : begun + _DETECT_LINES]
         if any(map(str.strip, below)) and _is_talk(below):
             return begun
@@ -265,9 +265,7 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
     Text before the first turn is a turn without a speaker; a title names the chat. What stands above a
     transcript in a document is prose.
     """
-    lines = source.bare[: 2 * _DETECT_LINES]
-    above = 0 if stated or _is_talk(lines) else _told_below(lines)
-    if above:
+    if above := 0 if stated else _told_below(source.bare[: 2 * _DETECT_LINES]):
         yield from prose.read(replace(source, text="\n".join(source.lines[:above])))
         source = replace(source, text="\n" * above + "\n".join(source.lines[above:]))
     head = stated or head_of(source.bare[: 2 * _DETECT_LINES])

@@ -127,7 +127,7 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
         here = opening(lines[number - 1])
         if here and not session(lines[number - 1]):
             stamp, last = ("", 0) if here.text else _below(lines, number, here.name)
-            found[number] = replace(here, stamp=here.stamp or stamp)
+            found[number] = replace(here, stamp=stamp) if stamp and not here.stamp else here
             told[number] = range(number + 1, last + 1)
     found = without_asides(found)
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
@@ -139,6 +139,10 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
             more |= _in_row(lines, ours)
         chosen = replace(chosen, names=chosen.names | more)
     opened = tuple(number for number, here in found.items() if _opens(here, chosen))
+    alone = sum(not found[number].text for number in opened)
+    if chosen.style == "plain" and _ROW * len(opened) <= alone < len(opened):
+        counts = Counter(found[number].name for number in opened)  # `However: ...` among names alone
+        opened = tuple(n for n in opened if counts[found[n].name] > 1 or not found[n].text)
     about = {line for number in opened for line in told[number]} - set(opened)
     if chosen.style in HEADINGS and (listed := _listed(lines, found, opened)):
         found |= listed

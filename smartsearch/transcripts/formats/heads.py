@@ -45,6 +45,8 @@ _COLON = re.compile(r"\s?(?::(?=\s|$|\*\*)|：)")
 _PROMPT = re.compile(r"[^\s<>]{1,40}(> )")
 _THREADED = re.compile(r"\|\s{1,4}(?=> )")
 """What slackdump writes before the answers in a thread."""
+_CODES = re.compile(r"\|H[^|\n]{0,80}\|h|\|[hr]|\|c[0-9a-f]{8}")
+"""What World of Warcraft writes for links and colours."""
 _COMMENTED = " commented"
 """What GitHub writes between who speaks and the day."""
 _DASH = re.compile(r"\s(?:[-–—|»>→]|::)\s|—(?=\S)")
@@ -143,20 +145,12 @@ class Head:
 
     def at(self, lines: Sequence[str], number: int) -> tuple[Opening, int] | None:
         """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
-        begun, end = lines[number - 1], number
-        if len(self._lines) == 1 and number + 1 < len(lines) and _BADGE.fullmatch(lines[number]):
-            begun, end = f"{begun}{lines[number + 1]}", number + 2
-        elif number < len(lines) and (rest := _BEGUN.match(lines[number])):
-            begun, end = (
-                f"{begun}{_COMMENTED if rest[0] == _OPENED else ''} {lines[number][rest.end() :]}",
-                number + 1,
-            )
-        parts = self._lines[0].of_line(unlinked(begun))
+        parts, end = self._begun(lines, number)
         apart = self.is_bare or self.written[0] == "\n"
         if parts is None or (apart and number > 1 and lines[number - 2].strip()):
             return None
         for part in self._lines[1:]:
-            end += end < len(lines) and _BADGE.fullmatch(lines[end]) is not None
+            end += end < len(lines) and _TAGGED.fullmatch(lines[end]) is not None
             told = part.of_line(unlinked(lines[end])) if end < len(lines) else None
             if told is None:
                 return None
@@ -173,6 +167,18 @@ class Head:
         style = "stamped" if self.has_time else "plain"
         here = Opening(style, parts.get("time", "").strip(), name, parts.get("text", "").strip())
         return here, end
+
+    def _begun(self, lines: Sequence[str], number: int) -> tuple[dict[str, str] | None, int]:
+        """The parts of a head's first line, with what stands between name and time below; where it ends."""
+        line, first = lines[number - 1], self._lines[0]
+        parts = first.of_line(unlinked(line))
+        below = lines[number] if parts is None and len(self._lines) == 1 and number < len(lines) else ""
+        if rest := _BEGUN.match(below):
+            verb = _COMMENTED if rest[0] == _OPENED else ""
+            return first.of_line(unlinked(f"{line}{verb} {below[rest.end() :]}")), number + 1
+        if number + 1 < len(lines) and _BADGE.fullmatch(below):
+            return first.of_line(unlinked(f"{line}{lines[number + 1]}")), number + 2
+        return parts, number
 
     def goes_on(self, lines: Sequence[str], number: int) -> str:
         """The stamp of a line that is no more, with which a speaker of such a head goes on; "" for none."""
@@ -383,6 +389,8 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
         above = lines[n - 1].strip() if n else ""
         if above and bare[:1] in "[(" and len(above) <= 80 and (begun := _BRACKETED.match(bare)):
             yield f"NAME\n{begun['opens']}TIME{begun['closes']} TEXT"
+        if above and bare[:2] == "— " and len(above) <= 80 and _is_stamp(bare[2:]):
+            yield f"NAME\n— {_stamp_in(bare[2:])}"
         if not bare or len(bare) > 60 or not _TIMED.search(bare) or not _is_stamp(bare):
             continue
         if n > 1 and above in ("—", "-", "•", "·", "|", ",") and lines[n - 2].strip():
@@ -405,12 +413,15 @@ def _of_lines(lines: Sequence[str]) -> Iterator[str]:
 
 _STATUS = r"(?::[\w+-]{2,40}:|APP\b)?"
 """What Slack's people set beside their names, and how it tells programs, as it is copied."""
-_BADGE = re.compile(r"\s*(?:APP|BOT|Bot|OP|MOD|Mod|\[[A-Z]{2,4}\])\s*")
+_BADGES = r"APP|BOT|Bot|OP|MOD|Mod|\[[A-Z]{2,4}\]"
+_BADGE = re.compile(rf"\s*(?:{_BADGES})\s*")
 """What stands below a name on a line of its own."""
+_TAGGED = re.compile(rf"\s*(?:{_BADGES}|[A-Z]{{2,4}})\s*")
+"""The same, or the tag of a server, where a time has to follow."""
 _OPENED = "opened "
 _BEGUN = re.compile(rf"{_OPENED}(?=on )|Role icon, [^—\n]{{1,60}} (?=— )")
 """What stands below a name before a time: GitHub's first post, Discord's members with a role."""
-_ARRIVED = r"(?:\s?[-–—·|(]\s?(?i:read|delivered|sent|seen|edited)\b.{0,40})?"
+_ARRIVED = r"(?:\s?[-–—·|(,]\s?(?i:read|delivered|sent|seen|edited)\b.{0,40})?"
 """Whether a message reached its receiver, as phones tell it behind its time."""
 _LINKED = re.compile(rf"\[(\(?{STAMP}\)?)\]\(https?://[^()\s]*\)", re.I)
 
@@ -426,6 +437,7 @@ def unlinked(line: str) -> str:
     line = _RANKED.sub("", line, count=1) if "】" in line else line
     line = _PASSED.sub("", line) if "ago | " in line else line
     line = _THREADED.sub("", line, count=1) if line[:1] == "|" else line
+    line = _CODES.sub("", line) if "|h" in line else line
     return _LINKED.sub(r"[\1]", line, count=1) if "](http" in line else line
 
 
@@ -491,7 +503,9 @@ def without_asides(opened: Mapping[int, Opening]) -> dict[int, Opening]:
     """What is opened, names without what stands in brackets behind them where somebody has the name alone."""
     names = {here.name for here in opened.values()}
     return {
-        number: replace(here, name=alone) if (alone := here.name.partition(" (")[0]) in names else here
+        number: replace(here, name=alone)
+        if " (" in here.name and (alone := here.name.partition(" (")[0]) in names
+        else here
         for number, here in opened.items()
     }
 
@@ -547,14 +561,17 @@ def infer(lines: Sequence[str]) -> Found | None:
     found = [_found(Head(form), lines) for form in often]
     held = [one for one in found if _holds(one, lines)]
     best = max(held, key=lambda one: one.weight, default=None)
-    if best and "[NAME] " in best.head.written:
-        within = [one for one in found if _CHANNEL in one.head.written and _names_within(best, one)]
+    if best and "[NAME] " in best.head.written:  # most brackets stand before names: they hold a channel
+        within = [one for one in found if _CHANNEL in one.head.written and _opens_most(best, one)]
         best = max(within, key=lambda one: one.weight, default=best)
+    if best and best.head.is_bare:
+        timed = [one for one in held if one.head.has_time and _opens_most(best, one)]
+        best = max(timed, key=lambda one: one.weight, default=best)
     return best
 
 
-def _names_within(best: Found, other: Found) -> bool:
-    """Whether most of what a head opens names others behind its brackets, which hold a channel."""
+def _opens_most(best: Found, other: Found) -> bool:
+    """Whether most of what one head opens another does too."""
     return 4 * len(best.opened.keys() & other.opened) >= 3 * len(best.opened)
 
 
