@@ -193,14 +193,15 @@ def load(path: str, name: str, limit: int) -> bytes:
         raise FileNotFoundError(2, f"no {name} in the archive") from None
     if info.flag_bits & 1:
         raise FormatError("encrypted; unpack it with its password first", kind="encrypted")
-    _check(info.file_size, info.compress_size, limit)
+    if info.file_size > (most := min(limit, allowed(info.compress_size))):
+        raise _too_large(most)
     try:
         with archive.open(info) as file:
-            return _bounded(file, min(limit, allowed(info.compress_size)))
+            return _bounded(file, most)
     except (OSError, *_OTHERS):
         raise
     except Exception as error:
-        raise _damaged(error) from None
+        raise FormatError(f"damaged archive: {error}", kind="damaged_archive") from None
 
 
 def unpacked(data: bytes, path: str, limit: int) -> bytes:
@@ -231,10 +232,6 @@ def _zstd() -> Any:
     return zstd
 
 
-def _damaged(error: Exception) -> FormatError:
-    return FormatError(f"damaged archive: {error}", kind="damaged_archive")
-
-
 def _bounded(file: _Readable, most: int) -> bytes:
     """All of a stream. Raises FormatError `too_large` as soon as it is more than `most` bytes."""
     parts, total = [], 0
@@ -249,11 +246,6 @@ def _bounded(file: _Readable, most: int) -> bytes:
 def allowed(packed: int, ratio: int = RATIO) -> int:
     """Bytes that so many packed ones may become."""
     return FREE + ratio * packed
-
-
-def _check(length: int, packed: int, limit: int) -> None:
-    if length > (most := min(limit, allowed(packed))):
-        raise _too_large(most)
 
 
 def _too_large(most: int) -> FormatError:

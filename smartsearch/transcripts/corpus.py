@@ -141,21 +141,15 @@ def read_large(
     apart = {path for path in real if index and any(one.apart(real[path]) for one in index.indexes)}
     as_it_is = known.keys() | apart
     left = sum(sizes[path] for path in named if path not in as_it_is and not lines_suffix(path))
-    hint = (_slow(left, paths),) if left > _SLOW and indexed else ()
+    command = f"smartsearch index {' '.join(map(shlex.quote, paths))}"
+    slow = f"{left / 1e6:,.0f} MB had to be parsed; `{command}` spares the next question that"
+    hint = (slow,) if left > _SLOW and indexed else ()
     if known or any(map(lines_suffix, named)):
         read: Corpus | Parts = _in_parts(found, limits or Limits(), known, watch)
     else:
         read = _parsed(found, paths, None, None, limits or Limits(), watch)
     said = _said(index, real, known) if index else ()
     return replace(read, warnings=(*read.warnings, *hint, *said)) if hint or said else read
-
-
-def _slow(parsed: int, paths: Sequence[str]) -> str:
-    """What to say of so many bytes that every question has to parse."""
-    named = " ".join(map(shlex.quote, paths))
-    return (
-        f"{parsed / 1e6:,.0f} MB had to be parsed; `smartsearch index {named}` spares the next question that"
-    )
 
 
 def _opened(paths: Sequence[str]) -> Opened | None:

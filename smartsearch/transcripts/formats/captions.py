@@ -37,6 +37,11 @@ def bracketed(noun: str, *details: str) -> str:
     return f"[{' '.join([noun, *' '.join(details).split()])}]"
 
 
+def polled(question: str, answers: Iterable[str], noun: str = "poll") -> str:
+    """A question, or the head of a list, with what may be answered."""
+    return bracketed(noun, question, " / ".join(filter(None, answers)))
+
+
 def joined(parts: Iterable[str]) -> str:
     """The captions of one turn, empty ones left out."""
     return " ".join(part for part in parts if part)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -197,8 +198,7 @@ class Form:
             ways = [EACH] if isinstance(one.value, list) and self.alone else ways
             if ways:
                 opened = [] if self.first is None else [_step(one, self.first)]
-                tree = bool(self.parent)
-                listed = (message for way in ways for message in _elements(one, way, tree))
+                listed = (message for way in ways for message in _elements(one, way, bool(self.parent)))
                 yield self._chat(source, one, [*opened, *listed])
             elif held and isinstance(one.value, dict):
                 yield _no_chat(one, self.inside)
@@ -229,11 +229,14 @@ class Form:
 
     def _on_branch(self, messages: list[tuple[Item, str]], chat: Chat) -> list[tuple[Item, str]]:
         """The messages of the branch to the leaf, among those without an id, which are on none."""
-        leaf, names = self._of.leaf(chat.value, chat.about), [self._own(one, chat) for one, _ in messages]
-        timed = leaf not in names
+        of, about, within = self._of, chat.about, self.within
+        leaf, values = of.leaf(chat.value, about), [mapping(one.value) for one, _ in messages]
+        inner = [mapping(value.get(within, value)) for value in values]
+        names = [(within and string(v, "id")) or of.turn(said, about) for v, said in zip(values, inner)]
+        times = [] if leaf in names else [time_of(unwrapped(of.time(said, about))) for said in inner]
         nodes = [
-            Node(name, self._of.parent(one.value, chat.about), self._told(one, chat) if timed else "")
-            for (one, _), name in zip(messages, names)
+            Node(name, of.parent(value, about), time)
+            for name, value, time in zip_longest(names, values, times, fillvalue="")
             if name
         ]
         placed = [n for n, name in enumerate(names) if name]
@@ -241,16 +244,6 @@ class Form:
         aside = [n for n, name in enumerate(names) if not name]
         order = [*aside, *kept] if kept != sorted(kept) else sorted([*aside, *kept])
         return [messages[n] for n in order]
-
-    def _own(self, item: Item, chat: Chat) -> str:
-        """The id of a message's place in a tree, "" of what is none."""
-        value = mapping(item.value)
-        own = string(value, "id") if self.within else ""
-        return own or self._of.turn(mapping(value.get(self.within, value)), chat.about)
-
-    def _told(self, item: Item, chat: Chat) -> str:
-        value = mapping(item.value)
-        return time_of(unwrapped(self._of.time(mapping(value.get(self.within, value)), chat.about)))
 
     def _answered(self, chat: Chat) -> list[tuple[Item, str]]:
         """The messages, each with those behind it that answer it, however deep."""
