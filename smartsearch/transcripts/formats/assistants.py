@@ -406,7 +406,7 @@ def _entry(item: Item, place: Place, _: Chat) -> Iterator[Event]:
     for key, role in (("query", "user"), ("answer", "assistant")):
         half, said = item._replace(pointer=f"{item.pointer}/{key}"), string(item.value, key)
         if wrong := misfit(item.value, key):
-            yield half.fault(wrong)
+            yield half.fault(str(wrong))
         elif said.strip():
             yield Said(role, said.strip(), "", place._replace(item=half))
         else:
@@ -642,7 +642,7 @@ FORMS = {
         },
         conversation="conversationId",
         turn="messageId",
-        skip=lambda value, _: (wrong := misfit(value, "text")) and FormatError(wrong),
+        skip=lambda value, _: misfit(value, "text"),
     ),
     "lm-studio": Form(
         claims="messages[]/versions[]+currentlySelected",

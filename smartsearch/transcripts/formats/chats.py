@@ -256,12 +256,11 @@ def _matrix_skip(value: dict[str, Any], about: Any) -> object:
         return _ENCRYPTED
     if value.get("type") not in _SPOKEN:
         return True
-    if wrong := misfit(mapping(value, "content"), "body"):
-        return FormatError(wrong)
     relation = mapping(value, "content", "m.relates_to")
     edits = relation.get("rel_type") == "m.replace" and string(relation, "event_id") in about["edits"]
     gone = {"redacted_because", "redacted_by"} & mapping(value, "unsigned").keys()
-    return edits or gone or not mapping(value, "content")
+    wrong = misfit(mapping(value, "content"), "body")
+    return wrong or edits or gone or not mapping(value, "content")
 
 
 def _matrix_content(event: dict[str, Any], about: Any) -> dict[str, Any]:
@@ -321,7 +320,7 @@ def _decoded(found: re.Match[str]) -> str:
 def _messenger_skip(value: dict[str, Any], _: Any) -> object:
     gone = value.get("is_unsent") is True or value.get("isUnsent") is True or "call_duration" in value
     event = value.get("type") in ("Subscribe", "Unsubscribe", "Call")
-    return gone or event or ((wrong := misfit(value, "text")) and FormatError(wrong))
+    return gone or event or misfit(value, "text")
 
 
 _ALBUMS = {
@@ -595,12 +594,6 @@ def _graph(value: dict[str, Any]) -> dict[str, Any]:
         "attachments": [{"name": text(one, "fileName", "title")} for one in objects({"all": files}, "all")],
         "chatId": room,
     }
-
-
-def _teams_skip(value: dict[str, Any], _: Any) -> object:
-    if wrong := misfit(mapping(value, "body"), "content"):
-        return FormatError(wrong)
-    return value.get("messageType", "message") != "message" or value.get("deletedDateTime")
 
 
 def _is_html(value: dict[str, Any]) -> bool:
@@ -1041,10 +1034,7 @@ FORMS = {
         speaker="From",
         time="Created",
         caption=(_snapchat_caption,),
-        skip=lambda value, _: (
-            text(value, "Media Type").startswith("STATUS")
-            or ((wrong := misfit(value, "Text")) and FormatError(wrong))
-        ),
+        skip=lambda value, _: text(value, "Media Type").startswith("STATUS") or misfit(value, "Text"),
         sort=True,
     ),
     "teams": Form(
@@ -1070,7 +1060,11 @@ FORMS = {
         ),
         session="replyToId",
         conversation="chatId channelIdentity/channelId",
-        skip=_teams_skip,
+        skip=lambda v, _: (
+            misfit(mapping(v, "body"), "content")
+            or v.get("messageType", "message") != "message"
+            or v.get("deletedDateTime")
+        ),
         sort=True,
     ),
     "telegram": Form(

@@ -91,14 +91,14 @@ def last_part(path: str) -> str:
     return path.rstrip("\\/").replace("\\", "/").rpartition("/")[2]
 
 
-def misfit(value: object, key: str, *kinds: type) -> str:
-    """Why a value is no message with its text under `key`, or "". `kinds` of text: strings if not given."""
+def misfit(value: object, key: str, *kinds: type) -> FormatError | None:
+    """The fault of what is no message with its text under `key`. `kinds` of text: strings if not given."""
     if not isinstance(value, dict):
-        return f"{kind(value)} in the place of a message"
+        return FormatError(f"{kind(value)} in the place of a message")
     found = value.get(key)
     if found is None or isinstance(found, kinds or (str,)):
-        return ""
-    return f"`{key}` is {kind(found)}, not text"
+        return None
+    return FormatError(f"`{key}` is {kind(found)}, not text")
 
 
 def filled(said: str, sign: str, names: Iterable[str]) -> str:

@@ -286,7 +286,7 @@ class Form:
         for n, (item, thread) in enumerate(messages, 1):
             value = item.value
             if not isinstance(value, dict) or not isinstance(value.get(says), kinds):
-                yield item.fault(misfit(value, says, *self.kinds))
+                yield item.fault(str(misfit(value, says, *self.kinds)))
                 continue
             try:
                 if skip and (left := skip(value, about)):
@@ -335,7 +335,7 @@ class Form:
     def _events(self, item: Item, chat: Chat) -> Iterable[Event]:
         value, of, about = item.value, self._of, chat.about
         if self.says and (wrong := misfit(value, self.says, *self.kinds)):
-            return [item.fault(wrong)]
+            return [item.fault(str(wrong))]
         if not isinstance(value, dict):
             return [no_object(item)]
         if self.skip and (left := self.skip(value, about)):
