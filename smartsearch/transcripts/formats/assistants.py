@@ -170,7 +170,7 @@ def _activity(item: Item, place: Place, _: Chat) -> Iterator[Event]:
     if title.startswith("Created "):  # a document, by the model
         halves = [("assistant", "safeHtmlItem", answer, f"[{title}]")]
     for role, key, text, shown in halves:
-        half = item._replace(pointer=f"{item.pointer}/{key}") if item.pointer or not item.line else item
+        half = item.at(key) if item.pointer or not item.line else item
         yield Said(role, text.strip(), shown, place._replace(item=half))
 
 
@@ -375,7 +375,7 @@ def _oasst_inside(item: Item) -> Iterator[Item]:
     """The messages of a record: itself, or its `prompt`, with all replies inside, and their tree."""
     tree = string(item.value, "message_tree_id")
     if tree and "prompt" in item.value:
-        item = Item(item.value["prompt"], item.line, f"{item.pointer}/prompt")
+        item = item.at("prompt")
     tree = tree or string(item.value, "message_id")
     waiting = [(item, string(item.value, "parent_id"))]
     while waiting:
@@ -404,7 +404,7 @@ def _perplexity(_: Source, item: Item) -> Iterator[Chat | FormatError]:
 def _entry(item: Item, place: Place, _: Chat) -> Iterator[Event]:
     """A question and its answer."""
     for key, role in (("query", "user"), ("answer", "assistant")):
-        half, said = item._replace(pointer=f"{item.pointer}/{key}"), string(item.value, key)
+        half, said = item.at(key), string(item.value, key)
         if wrong := misfit(item.value, key):
             yield half.fault(str(wrong))
         elif said.strip():

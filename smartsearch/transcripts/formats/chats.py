@@ -21,7 +21,6 @@ from smartsearch.transcripts.formats.captions import attachment, bracketed, join
 from smartsearch.transcripts.formats.csvtext import has_columns, records
 from smartsearch.transcripts.formats.fields import (
     Mentions,
-    escaped,
     filled,
     kind,
     last_part,
@@ -213,7 +212,7 @@ def _mattermost(source: Source) -> Iterator[Item | FormatError]:
     for item in source.items():
         what = text(item.value, "type")
         if what in ("post", "direct_post"):
-            yield Item(item.value.get(what), item.line, f"{item.pointer}/{what}")
+            yield item.at(what)
         elif not what:
             held = isinstance(at(item.value, "posts"), dict)
             yield item if held else item.fault("no conversation with `messages` here")
@@ -369,8 +368,8 @@ def _signal_claims(value: Any) -> bool:
     return begun or ("id" in told[0] and len(told[0]) > 1) or "authorId" in told[1] or "givenName" in told[2]
 
 
-def _signal(source: Source) -> Iterator[Item | FormatError]:
-    """A record a chat, with its messages and what the frames told: people, mentions and names of chats."""
+def _signal(source: Source) -> Iterator[Chat | FormatError]:
+    """The chats, with what the frames told: people and mentions."""
     people, mentions, rooms = dict[str, str](), Mentions(), dict[str, str]()
     chats: dict[str, list[Item]] = {}
     for item in source.items():
@@ -390,7 +389,7 @@ def _signal(source: Source) -> Iterator[Item | FormatError]:
             rooms[string(room, "id")] = string(room, "recipientId")
     for id_, items in chats.items():
         name = people.get(rooms.get(id_, ""), "")
-        yield Item({"id": id_, "name": name, "items": items, "about": (people, mentions)}, 0)
+        yield Chat(Item({"id": id_, "name": name}, 0), items, about=(people, mentions))
 
 
 def _recipient(value: dict[str, Any], people: dict[str, str]) -> str:
@@ -547,10 +546,10 @@ def _snapchat_claims(value: Any) -> bool:
 
 def _snapchat(_: Source, item: Item) -> Iterator[Chat | FormatError]:
     chats: dict[str, list[Item]] = {}
-    for key, value in mapping(item.value).items():
-        place = Item(value, item.line, f"{item.pointer}/{escaped(key)}")
-        if not isinstance(value, list):
-            yield place.fault(f"{kind(value)} in the place of a list of messages")
+    for key in mapping(item.value):
+        place = item.at(key)
+        if not isinstance(place.value, list):
+            yield place.fault(f"{kind(place.value)} in the place of a list of messages")
         for one in place.elements():
             keys = ("From", "To") if _BEFORE.fullmatch(key) else ("Conversation Title",)
             chats.setdefault(text(one.value, *keys) or key, []).append(one)
@@ -753,7 +752,7 @@ def _twitter(source: Source, item: Item) -> Iterator[Chat]:
     for one in item.elements("dmConversation", "messages"):
         key = next(iter(one.value)) if isinstance(one.value, dict) and len(one.value) == 1 else ""
         if key in ("messageCreate", "welcomeMessageCreate") or not isinstance(one.value, dict):
-            events.append(Item(one.value[key], one.line, f"{one.pointer}/{key}") if key else one)
+            events.append(one.at(key) if key else one)
     if isinstance(at(item.value, "dmConversation/messages"), list):
         yield Chat(item, events, about=made_beside(source, "account.js", _owner) or {})
 
@@ -959,7 +958,6 @@ FORMS = {
     "signal": Form(
         claims=_signal_claims,
         items=_signal,
-        parted=lambda _, item: [Chat(item, item.value["items"], about=item.value["about"])],
         called="name",
         text=_signal_text,
         speaker=lambda v, about: about[0].get(who := string(v, "authorId")) or who,

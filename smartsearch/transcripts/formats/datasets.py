@@ -78,12 +78,11 @@ def _locomo(_: Source, item: Item) -> Iterator[Chat | FormatError]:
     if key is None:
         yield item.fault("no `conversation` object here")
         return
-    held = item.value[key] if key else item.value
-    inside = Item(held, item.line, f"{item.pointer}/{key}" if key else item.pointer)
+    inside = item.at(*key.split())
+    held = inside.value
     for name in sorted(filter(_SESSION.fullmatch, held), key=lambda name: int(name.rpartition("_")[2])):
         if not isinstance(held[name], list):
-            place = Item(None, item.line, f"{inside.pointer}/{name}")
-            yield place.fault(f"{kind(held[name])} in the place of a list of turns")
+            yield inside.at(name).fault(f"{kind(held[name])} in the place of a list of turns")
         about = _Session(name, to_iso(held.get(f"{name}_date_time")))
         yield Chat(item, list(inside.elements(name)), about=about)
 

@@ -20,7 +20,6 @@ from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said
 from smartsearch.transcripts.formats.blocks import events_of
 from smartsearch.transcripts.formats.fields import (
-    escaped,
     kind,
     last_part,
     mapping,
@@ -30,7 +29,7 @@ from smartsearch.transcripts.formats.fields import (
     string,
 )
 from smartsearch.transcripts.formats.form import Chat, Form
-from smartsearch.transcripts.formats.jsontext import Item, parse
+from smartsearch.transcripts.formats.jsontext import Item, escaped, parse
 from smartsearch.transcripts.formats.paths import at, path, shaped
 from smartsearch.transcripts.source import Source
 
@@ -51,12 +50,12 @@ def _vscode_claims(value: Any) -> bool:
     return _is_chat(value) or changed or (at(value, "kind") == 0 and _is_chat(at(value, "v")))
 
 
-def _vscode(source: Source) -> Iterator[Item | FormatError]:
+def _vscode(source: Source) -> Iterator[Chat | FormatError]:
     """The chats, and the one that a log is played back to."""
     log = []
     for item in source.items():
         if isinstance(at(item.value, _REQUESTS), list):
-            yield item._replace(value=item.value | {"items": list(item.elements(_REQUESTS))})
+            yield Chat(item, list(item.elements(_REQUESTS)))
         else:
             log.append(item)
     if log:
@@ -64,8 +63,7 @@ def _vscode(source: Source) -> Iterator[Item | FormatError]:
         lines: list[int] = []
         yield from _played(log, state, lines)
         known = sequence(state, _REQUESTS)
-        items = [Item(v, n) for v, n in zip(known, [*lines, *[0] * len(known)])]
-        yield Item(state | {"items": items}, 0)
+        yield Chat(Item(state, 0), [Item(v, n) for v, n in zip(known, [*lines, *[0] * len(known)])])
 
 
 def _played(log: list[Item], state: dict[str, Any], lines: list[int]) -> Iterator[FormatError]:
@@ -231,7 +229,7 @@ def _messages(item: Item, chat: Item, id_: str, stored: Sequence[str]) -> Iterat
     rest = set() if all(known) else set(stored).difference(listed)
     for key in (*listed, *sorted(rest, key=lambda key: (string(rows[key], "createdAt", "timestamp"), key))):
         if key in rows:
-            yield Item(rows[key], item.line, f"{item.pointer}/{_TABLE}/{escaped(key)}")
+            yield item.at(_TABLE, key)
     yield from chat.elements("conversation")
     yield from chat.elements("bubbles")
 
@@ -377,8 +375,6 @@ FORMS = {
     "vscode-chat": Form(
         claims=_vscode_claims,
         items=_vscode,
-        parted=lambda _, item: [Chat(item, item.value["items"])] if "items" in mapping(item.value) else [],
-        inside=_REQUESTS,
         name="sessionId",
         title="customTitle",
         kind=lambda _, __: "request",

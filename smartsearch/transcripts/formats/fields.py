@@ -81,11 +81,6 @@ def kind(value: object) -> str:
     return _KINDS.get(type(value).__name__, "a number")
 
 
-def escaped(key: str) -> str:
-    """A key as a step of a JSON pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
-
-
 def last_part(path: str) -> str:
     """The name at the end of a path of any system: `harbour` of `/home/ines/harbour` and `C:\\harbour`."""
     return path.rstrip("\\/").replace("\\", "/").rpartition("/")[2]

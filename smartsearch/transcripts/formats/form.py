@@ -23,7 +23,6 @@ from smartsearch.transcripts.formats.blocks import events_of
 from smartsearch.transcripts.formats.branch import Node, shown
 from smartsearch.transcripts.formats.captions import joined
 from smartsearch.transcripts.formats.fields import (
-    escaped,
     in_time,
     kind,
     last_part,
@@ -32,7 +31,7 @@ from smartsearch.transcripts.formats.fields import (
     string,
     unwrapped,
 )
-from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.jsontext import Item, escaped
 from smartsearch.transcripts.formats.paths import EACH, Pick, Reads, at, path, shaped, value_of
 from smartsearch.transcripts.source import Source
 
@@ -63,8 +62,8 @@ class Form:
     of them by id; without such it is one. `inside` are those from a conversation to its messages, listed or
     by id, `first` leads to a message before these, "" to the conversation itself. Without any of these, or
     where `alone` says so, a record is a message of the file, whose conversations are parted `by` an id.
-    `items` gives the records of other files than plain JSON, or of a log that is played back, `parted` the
-    conversations of a record that no path leads to.
+    `items` gives the records of other files than plain JSON, or of a log that is played back, or
+    conversations; `parted` those of a record that no path leads to.
 
     `name` and `title` are read of a conversation, as is `called`: what people call it is its name, but its
     title where another one of the file is called so too. For messages of the file it is the first record
@@ -83,7 +82,7 @@ class Form:
 
     claims: str | tuple[str, ...] | Callable[[Any], bool] = ""
     detect: Callable[[Source], bool] | None = None
-    items: Callable[[Source], Iterable[Item | FormatError]] = Source.items
+    items: Callable[[Source], Iterable[Item | Chat | FormatError]] = Source.items
     parted: Callable[[Source, Item], Iterable[Chat | FormatError]] | None = None
     chats: str = ""
     inside: str = ""
@@ -159,7 +158,7 @@ class Form:
         own: list[Item] = []
         parted = self.parted or (self._found if self.chats or self.inside else None)
         for item in self.items(source):
-            if isinstance(item, FormatError):
+            if isinstance(item, FormatError | Chat):
                 chats.append(item)
                 continue
             found = list(parted(source, item)) if parted else []
@@ -197,7 +196,7 @@ class Form:
             ways = [way for way in self.inside.split() if isinstance(at(one.value, way), list | dict)]
             ways = [EACH] if isinstance(one.value, list) and self.alone else ways
             if ways:
-                opened = [] if self.first is None else [_step(one, self.first)]
+                opened = [] if self.first is None else [one.at(*self.first.split())]
                 listed = (message for way in ways for message in _elements(one, way, bool(self.parent)))
                 yield self._chat(source, one, [*opened, *listed])
             elif held and isinstance(one.value, dict):
@@ -395,8 +394,3 @@ def _inner(item: Item, way: str) -> Item:
     if isinstance(inner, dict) and "id" in item.value and not string(inner, "id"):
         inner = inner | {"id": item.value["id"]}
     return Item(inner, item.line, f"{item.pointer}/{way}")
-
-
-def _step(item: Item, way: str) -> Item:
-    """What stands at `way` in a value, which is it itself for ""."""
-    return Item(at(item.value, way), item.line, f"{item.pointer}/{way}" if way else item.pointer)

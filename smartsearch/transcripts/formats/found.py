@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from smartsearch.transcripts.formats.fields import escaped, mapping, string
-from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.fields import mapping, string
+from smartsearch.transcripts.formats.jsontext import Item, escaped
 from smartsearch.transcripts.formats.keys import (
     ANSWERED,
     HEAD,
@@ -123,7 +123,7 @@ def _inside(item: Item, most: int | None, depth: int) -> list[Conversation]:
     keys = [known, *keys_of(value).answered] if known else islice(value, most)
     found: dict[str, list[Conversation]] = {}
     for key in keys:
-        place = Item(value[key], item.line, f"{item.pointer}/{escaped(key)}")
+        place = item.at(key)
         if key == known:
             found[key] = [Conversation(list(place.elements()))]
         elif isinstance(place.value, list | dict) and (some := _inside(place, most, depth + 1)):

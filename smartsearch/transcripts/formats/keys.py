@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from smartsearch.errors import UsageError
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.formats.fields import escaped, mapping, objects, string
-from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.fields import mapping, objects, string
+from smartsearch.transcripts.formats.jsontext import Item, escaped
 
 # Case, blanks and marks count for nothing: `createdAt` and `Created At` are `created_at`. The first that a
 # record has wins.

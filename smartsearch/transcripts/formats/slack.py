@@ -74,9 +74,9 @@ def _is_message(value: object) -> bool:
     return value.get("type") == "message" or ("text" in value and ("user" in value or "bot_id" in value))
 
 
-def _channels(source: Source, whole: Item) -> Iterator[Chat]:
+def _channels(source: Source) -> Iterator[Chat]:
     """The channels of a file, and the names that it or the export has."""
-    items = whole.value
+    items = list(source.items())
     held = any(_messages_of(item) is not None for item in items[:20])
     people = _beside(source, _PEOPLES_BESIDE if held else _PEOPLE, _named)
     listed = _beside(source, _CHANNELS_BESIDE if held else _CHANNELS, _listed)
@@ -88,7 +88,7 @@ def _channels(source: Source, whole: Item) -> Iterator[Chat]:
     day = source.stem if to_iso(source.stem) == source.stem else ""  # as Slack cut it
     for room, messages in _messages(items).items():
         name = names.channels.get(room) or room or own
-        yield Chat(whole, messages, name, _title(name, listed, names), _About(names, day))
+        yield Chat(Item(None, 0), messages, name, _title(name, listed, names), _About(names, day))
 
 
 def _messages(items: Iterable[Item]) -> dict[str, Sequence[Item]]:
@@ -220,8 +220,7 @@ def _entries(written: str) -> list[dict[str, Any]]:
 
 
 _FORM = Form(
-    items=lambda source: [Item(list(source.items()), 0)],
-    parted=_channels,
+    items=_channels,
     says="text",
     text=_said,
     speaker=_speaker,
