@@ -233,13 +233,20 @@ def _in_parts(
 
 
 def read_one(
-    path: str, stdin: BinaryIO | None = None, input_format: str = "auto"
+    path: str,
+    stdin: BinaryIO | None = None,
+    input_format: str = "auto",
+    shares: dict[str, Explained] | None = None,
 ) -> tuple[Corpus, Format | None]:
     """What a single file holds, with what was skipped, and what it was taken for; nothing is an error.
 
-    Raises InputError `unknown_format` for an `input_format` that is none.
+    `shares` gets how much of it its turns explain. Raises InputError `unknown_format` for an `input_format`
+    that is none.
     """
-    return _one(path, stdin, input_format, Gathered())
+    gathered = Gathered(shares=shares)
+    read_file(path, stdin, by_name(input_format), Limits(), gathered)
+    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), gathered.warnings)
+    return read, gathered.formats.get(path)
 
 
 def read_explained(
@@ -247,15 +254,7 @@ def read_explained(
 ) -> tuple[Corpus, Format | None, Explained | None]:
     """As `read_one`, and how much of the file its turns explain; None for a file that could not be read."""
     shares: dict[str, Explained] = {}
-    return *_one(path, stdin, "auto", Gathered(shares=shares)), shares.get(path)
-
-
-def _one(
-    path: str, stdin: BinaryIO | None, input_format: str, gathered: Gathered
-) -> tuple[Corpus, Format | None]:
-    read_file(path, stdin, by_name(input_format), Limits(), gathered)
-    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), gathered.warnings)
-    return read, gathered.formats.get(path)
+    return *read_one(path, stdin, shares=shares), shares.get(path)
 
 
 def by_line(path: str) -> MessageLines | None:

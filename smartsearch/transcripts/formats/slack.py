@@ -88,7 +88,7 @@ def _channels(source: Source) -> Iterator[Chat]:
     day = source.stem if to_iso(source.stem) == source.stem else ""  # as Slack cut it
     for room, messages in _messages(items).items():
         name = names.channels.get(room) or room or own
-        yield Chat(Item(None, 0), messages, name, _title(name, listed, names), _About(names, day))
+        yield Chat(Item(None, 0), messages, name, _title(name, listed, names), (names, day))
 
 
 def _messages(items: Iterable[Item]) -> dict[str, Sequence[Item]]:
@@ -125,9 +125,9 @@ def _with_replies(item: Item) -> Iterator[Item]:
         yield from message.elements("slackdump_thread_replies")
 
 
-def _said(value: dict[str, Any], about: Any) -> tuple[str, str]:
+def _said(value: dict[str, Any], about: tuple[Names, str]) -> tuple[str, str]:
     """The text of a message and its caption. What is attached is the text where there is no other."""
-    names = about.names
+    names, _ = about
     said = plain(text(value, "text"), names) or blocks(value, names)
     if value.get("subtype") == "file_comment":
         said = plain(text(mapping(value, "comment"), "comment"), names) or said
@@ -137,7 +137,7 @@ def _said(value: dict[str, Any], about: Any) -> tuple[str, str]:
     return said, joined([*shared(value), *(bracketed("attached", one) for one in found)])
 
 
-def _speaker(value: dict[str, Any], about: Any) -> str:
+def _speaker(value: dict[str, Any], about: tuple[Names, str]) -> str:
     """The name people see: a bot's own, the member's, the one the message carries, or the id."""
     own = text(value, "username")
     if own and value.get("subtype") == "bot_message":
@@ -145,14 +145,7 @@ def _speaker(value: dict[str, Any], about: Any) -> str:
     user = text(value, "user") or text(mapping(value, "comment"), "user")
     carried = text(mapping(value, "user_profile"), "display_name", "real_name", "name")
     bot = text(mapping(value, "bot_profile"), "name")
-    return about.names.people.get(user) or carried or own or bot or user or text(value, "bot_id")
-
-
-class _About(NamedTuple):
-    """The names of a file, and the day that it is of."""
-
-    names: Names
-    day: str
+    return about[0].people.get(user) or carried or own or bot or user or text(value, "bot_id")
 
 
 class _Rooms(NamedTuple):
@@ -226,7 +219,7 @@ _FORM = Form(
     speaker=_speaker,
     time=lambda value, _: to_iso(text(value, "ts")),
     turn=lambda value, _: text(value, "ts"),
-    session=lambda value, about: text(value, "thread_ts") or about.day or to_iso(text(value, "ts"))[:10],
+    session=lambda value, about: text(value, "thread_ts") or about[1] or to_iso(text(value, "ts"))[:10],
     skip=lambda value, _: text(value, "subtype") in _NOTICES,
 )
 read = _FORM.read
