@@ -87,13 +87,11 @@ def _cline_user(blocks: list[Any], place: Place) -> Iterator[Event]:
         found = _RESULT.match(text)
         tool = _cline_tool(found[1], found[2] or "") if found else tool
         made = text[found.end() :] if found else text
+        asked = tool.startswith(_ASKING) or made.startswith("The user ")
         if not (tool and text):
             left.append(block)
-        elif tool.startswith(_ASKING) or made.startswith("The user "):
-            if answer := _inside(made):
-                left.append({"type": "text", "text": answer})
-            else:
-                yield Returned("", without(made, _ADDED), "", place, tool)
+        elif asked and (answer := _inside(made)):
+            left.append({"type": "text", "text": answer})
         else:
             yield Returned("", without(made, _ADDED), "", place, tool)
         tool = tool if found and not made.strip() else ""

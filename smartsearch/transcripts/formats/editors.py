@@ -30,7 +30,7 @@ from smartsearch.transcripts.formats.fields import (
 )
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item, escaped, parse
-from smartsearch.transcripts.formats.paths import at, path, shaped
+from smartsearch.transcripts.formats.paths import at, each, path, shaped, value_of
 from smartsearch.transcripts.source import Source
 
 # VS Code: a `.json` is one object with `requests`, each with the user's `message` and the parts of the
@@ -107,17 +107,18 @@ def _request(item: Item, place: Place, _: Chat) -> Iterator[Event]:
         yield item.fault(f"`message` is {kind(message)}, not text or an object")
     else:
         text = message if isinstance(message, str) else string(message, "text")
-        yield Said("user", text, _attached(value), place)
+        yield Said("user", text, _attached(value, None), place)
     answer = place._replace(turn=string(value, "responseId") or place.turn)
     yield from _response(sequence(value, "response"), answer)
 
 
-def _attached(request: dict[str, Any]) -> str:
-    """A caption for the files and pictures that go with a request."""
-    found = objects(mapping(request, "variableData"), "variables")
-    files = [one for one in found if string(one, "kind") in ("file", "image")]
-    named = ((string(one, "kind"), last_part(string(one, "name"))) for one in files)
-    return " ".join("[image]" if what == "image" else f"[file {name}]" for what, name in named)
+def _variable(value: dict[str, Any]) -> str:
+    """The caption of a file or a picture that goes with a request."""
+    file = f"[file {last_part(string(value, 'name'))}]"
+    return {"image": "[image]", "file": file}.get(string(value, "kind"), "")
+
+
+_attached = each("variableData/variables", _variable)
 
 
 def _response(parts: list[Any], place: Place) -> Iterator[Event]:
@@ -351,12 +352,11 @@ def _opened(item: Item, _: Place, chat: Chat) -> Iterable[Event]:
     return [
         event
         for part in item.value["parts"]
-        for event in _part(part, role, own, Place(part, _time(part.value) or time, *ids))
+        for event in _part(part, role, own, Place(part, _begun(part.value, None) or time, *ids))
     ]
 
 
-def _time(part: object) -> object:
-    return mapping(part, "time").get("start") or mapping(part, "state", "time").get("start")
+_begun = value_of("time/start state/time/start")
 
 
 def _part(part: Item, role: str, own: str, place: Place) -> Iterable[Event]:
