@@ -44,7 +44,7 @@ _OTHERS = (FormatError, SmartsearchError, MemoryError)
 """Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
 _LAST = "only the last was read; unpack it to read the others"
 _WITHIN = re.compile(r"\.(?:zip|tar|tgz|tar\.gz)/", re.I | re.A)
-_HERE = re.compile(r"(?:\./)*")
+_HERE = re.compile(r"^(?:\./)*")
 _HEADER = 30
 """Bytes before a member's name."""
 _OPEN = 4
@@ -175,8 +175,7 @@ def _members(archive: zipfile.ZipFile, path: str) -> Iterator[str | Skipped]:
 def _short(name: str) -> str:
     """A member's name without the `./` that some archivers write before it; Windows' `\\` is `/`."""
     name = name if "/" in name else name.replace("\\", "/")
-    found = _HERE.match(name)
-    return name[found.end() :] if found else name
+    return _HERE.sub("", name, count=1)
 
 
 def size(path: str, name: str) -> int:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from itertools import chain, repeat
 from typing import Any
 
 from smartsearch.text.htmltext import text_of, unescaped
@@ -21,7 +22,6 @@ from smartsearch.transcripts.formats.captions import attachment, bracketed, join
 from smartsearch.transcripts.formats.csvtext import has_columns, records
 from smartsearch.transcripts.formats.fields import (
     Mentions,
-    filled,
     kind,
     last_part,
     mapping,
@@ -418,7 +418,9 @@ def _named(said: str, ranges: list[dict[str, Any]], name: Callable[[dict[str, An
     if _SIGN not in said:
         return said
     ordered = sorted(ranges, key=lambda found: number(found, "start") or 0)
-    return filled(said, _SIGN, (f"@{told}" for told in filter(None, map(name, ordered))))
+    names = chain((f"@{told}" for told in map(name, ordered) if told), repeat(_SIGN))
+    first, *rest = said.split(_SIGN)
+    return first + "".join(f"{named}{piece}" for piece, named in zip(rest, names))
 
 
 def _signal_text(value: dict[str, Any], about: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, pairwise, repeat
+from itertools import pairwise
 from typing import Any
 
 from smartsearch.transcripts.faults import FormatError
@@ -94,12 +94,6 @@ def misfit(value: object, key: str, *kinds: type) -> FormatError | None:
     if found is None or isinstance(found, kinds or (str,)):
         return None
     return FormatError(f"`{key}` is {kind(found)}, not text")
-
-
-def filled(said: str, sign: str, names: Iterable[str]) -> str:
-    """A text with names where a sign stands for each, in their order; signs beyond the last name stay."""
-    first, *rest = said.split(sign)
-    return first + "".join(f"{name}{piece}" for piece, name in zip(rest, chain(names, repeat(sign))))
 
 
 def in_time(items: Iterable[Item], when: Callable[[Any], float | None]) -> Sequence[Item]:

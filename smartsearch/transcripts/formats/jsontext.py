@@ -107,11 +107,8 @@ def documents(text: str, suffix: str) -> Documents:
             return found
         raise broken from None
     one_line = suffix in LINE_SUFFIXES and "\n" not in text.strip()
-    return Documents((Item(value, text[: _start(text)].count("\n") + 1 if one_line else 0, ""),))
-
-
-def _start(text: str) -> int:
-    return len(text) - len(text.lstrip())
+    above = text[: len(text) - len(text.lstrip())]
+    return Documents((Item(value, above.count("\n") + 1 if one_line else 0, ""),))
 
 
 def _by_line(text: str, *, first_must_parse: bool) -> Documents:

@@ -116,13 +116,13 @@ def _messages_of(item: Item) -> Iterator[Item] | None:
     """The messages that a value holds, None of one that holds none."""
     if _is_chunk(item.value):
         return chain(item.elements("m"), item.elements("sm"))
-    return _with_replies(item) if isinstance(mapping(item.value).get("messages"), list) else None
-
-
-def _with_replies(item: Item) -> Iterator[Item]:
-    for message in item.elements("messages"):
-        yield message
-        yield from message.elements("slackdump_thread_replies")
+    if not isinstance(mapping(item.value).get("messages"), list):
+        return None
+    return (
+        one
+        for message in item.elements("messages")
+        for one in (message, *message.elements("slackdump_thread_replies"))
+    )
 
 
 def _said(value: dict[str, Any], about: tuple[Names, str]) -> tuple[str, str]:
