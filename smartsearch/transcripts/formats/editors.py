@@ -19,15 +19,7 @@ from typing import Any
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said
 from smartsearch.transcripts.formats.blocks import events_of
-from smartsearch.transcripts.formats.fields import (
-    kind,
-    last_part,
-    mapping,
-    number,
-    objects,
-    sequence,
-    string,
-)
+from smartsearch.transcripts.formats.fields import kind, last_part, mapping, number, objects, sequence, string
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item, escaped, parse
 from smartsearch.transcripts.formats.paths import at, each, path, shaped, value_of

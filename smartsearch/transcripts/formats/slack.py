@@ -19,15 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.captions import bracketed, joined
-from smartsearch.transcripts.formats.fields import (
-    Mentions,
-    in_time,
-    mapping,
-    objects,
-    sequence,
-    string,
-    text,
-)
+from smartsearch.transcripts.formats.fields import Mentions, in_time, mapping, objects, sequence, string, text
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 from smartsearch.transcripts.formats.neighbours import made_beside
