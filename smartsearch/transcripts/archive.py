@@ -44,7 +44,7 @@ _OTHERS = (FormatError, SmartsearchError, MemoryError)
 """Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
 _LAST = "only the last was read; unpack it to read the others"
 _WITHIN = re.compile(r"\.(?:zip|tar|tgz|tar\.gz)/", re.I | re.A)
-_HERE = re.compile(r"(?:\./)*")
+_HERE = re.compile(r"^(?:\./)*")
 _HEADER = 30
 """Bytes before a member's name."""
 _OPEN = 4
@@ -175,8 +175,7 @@ def _members(archive: zipfile.ZipFile, path: str) -> Iterator[str | Skipped]:
 def _short(name: str) -> str:
     """A member's name without the `./` that some archivers write before it; Windows' `\\` is `/`."""
     name = name if "/" in name else name.replace("\\", "/")
-    found = _HERE.match(name)
-    return name[found.end() :] if found else name
+    return _HERE.sub("", name, count=1)
 
 
 def size(path: str, name: str) -> int:
@@ -193,14 +192,15 @@ def load(path: str, name: str, limit: int) -> bytes:
         raise FileNotFoundError(2, f"no {name} in the archive") from None
     if info.flag_bits & 1:
         raise FormatError("encrypted; unpack it with its password first", kind="encrypted")
-    _check(info.file_size, info.compress_size, limit)
+    if info.file_size > (most := min(limit, allowed(info.compress_size))):
+        raise _too_large(most)
     try:
         with archive.open(info) as file:
-            return _bounded(file, min(limit, allowed(info.compress_size)))
+            return _bounded(file, most)
     except (OSError, *_OTHERS):
         raise
     except Exception as error:
-        raise _damaged(error) from None
+        raise FormatError(f"damaged archive: {error}", kind="damaged_archive") from None
 
 
 def unpacked(data: bytes, path: str, limit: int) -> bytes:
@@ -231,10 +231,6 @@ def _zstd() -> Any:
     return zstd
 
 
-def _damaged(error: Exception) -> FormatError:
-    return FormatError(f"damaged archive: {error}", kind="damaged_archive")
-
-
 def _bounded(file: _Readable, most: int) -> bytes:
     """All of a stream. Raises FormatError `too_large` as soon as it is more than `most` bytes."""
     parts, total = [], 0
@@ -249,11 +245,6 @@ def _bounded(file: _Readable, most: int) -> bytes:
 def allowed(packed: int, ratio: int = RATIO) -> int:
     """Bytes that so many packed ones may become."""
     return FREE + ratio * packed
-
-
-def _check(length: int, packed: int, limit: int) -> None:
-    if length > (most := min(limit, allowed(packed))):
-        raise _too_large(most)
 
 
 def _too_large(most: int) -> FormatError:

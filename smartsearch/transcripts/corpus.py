@@ -141,21 +141,15 @@ def read_large(
     apart = {path for path in real if index and any(one.apart(real[path]) for one in index.indexes)}
     as_it_is = known.keys() | apart
     left = sum(sizes[path] for path in named if path not in as_it_is and not lines_suffix(path))
-    hint = (_slow(left, paths),) if left > _SLOW and indexed else ()
+    command = f"smartsearch index {' '.join(map(shlex.quote, paths))}"
+    slow = f"{left / 1e6:,.0f} MB had to be parsed; `{command}` spares the next question that"
+    hint = (slow,) if left > _SLOW and indexed else ()
     if known or any(map(lines_suffix, named)):
         read: Corpus | Parts = _in_parts(found, limits or Limits(), known, watch)
     else:
         read = _parsed(found, paths, None, None, limits or Limits(), watch)
     said = _said(index, real, known) if index else ()
     return replace(read, warnings=(*read.warnings, *hint, *said)) if hint or said else read
-
-
-def _slow(parsed: int, paths: Sequence[str]) -> str:
-    """What to say of so many bytes that every question has to parse."""
-    named = " ".join(map(shlex.quote, paths))
-    return (
-        f"{parsed / 1e6:,.0f} MB had to be parsed; `smartsearch index {named}` spares the next question that"
-    )
 
 
 def _opened(paths: Sequence[str]) -> Opened | None:
@@ -239,13 +233,20 @@ def _in_parts(
 
 
 def read_one(
-    path: str, stdin: BinaryIO | None = None, input_format: str = "auto"
+    path: str,
+    stdin: BinaryIO | None = None,
+    input_format: str = "auto",
+    shares: dict[str, Explained] | None = None,
 ) -> tuple[Corpus, Format | None]:
     """What a single file holds, with what was skipped, and what it was taken for; nothing is an error.
 
-    Raises InputError `unknown_format` for an `input_format` that is none.
+    `shares` gets how much of it its turns explain. Raises InputError `unknown_format` for an `input_format`
+    that is none.
     """
-    return _one(path, stdin, input_format, Gathered())
+    gathered = Gathered(shares=shares)
+    read_file(path, stdin, by_name(input_format), Limits(), gathered)
+    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), gathered.warnings)
+    return read, gathered.formats.get(path)
 
 
 def read_explained(
@@ -253,15 +254,7 @@ def read_explained(
 ) -> tuple[Corpus, Format | None, Explained | None]:
     """As `read_one`, and how much of the file its turns explain; None for a file that could not be read."""
     shares: dict[str, Explained] = {}
-    return *_one(path, stdin, "auto", Gathered(shares=shares)), shares.get(path)
-
-
-def _one(
-    path: str, stdin: BinaryIO | None, input_format: str, gathered: Gathered
-) -> tuple[Corpus, Format | None]:
-    read_file(path, stdin, by_name(input_format), Limits(), gathered)
-    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), gathered.warnings)
-    return read, gathered.formats.get(path)
+    return *read_one(path, stdin, shares=shares), shares.get(path)
 
 
 def by_line(path: str) -> MessageLines | None:

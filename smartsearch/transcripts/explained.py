@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from smartsearch.transcripts.formats.jsontext import escaped
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -147,8 +148,7 @@ def _strings(value: Any, pointer: str, count: int) -> Iterator[tuple[str, str]]:
         held = [inside[n] for n in _spaced(len(inside), max(count, _INSIDE))]
         held += [(key, one) for key, one in value.items() if isinstance(one, str)]
     for key, one in held:
-        name = str(key).replace("~", "~0").replace("/", "~1")
-        yield from _strings(one, f"{pointer}/{name}", count // len(held))
+        yield from _strings(one, f"{pointer}/{escaped(str(key))}", count // len(held))
 
 
 def _spaced(length: int, count: int) -> list[int]:

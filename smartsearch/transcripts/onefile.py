@@ -127,7 +127,11 @@ def _read(path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limi
     check_values(data)
     if lines_suffix(path) and len(data) > limits.line and b"\n" in data.strip():
         check_lines(data, limits)  # before their JSON is read: a file of one line is one document
-    decoded = decode(_with_log(data, path, limits) if data.startswith(STORE) else data)
+    if data.startswith(STORE):
+        from smartsearch.transcripts import stores
+
+        data = stores.merged(data, neighbour(path, f"{PurePath(path).name}{stores.LOG}", limits))
+    decoded = decode(data)
     for warning in decoded.warnings:
         into.warn(path, warning)
     source = Source(path, decoded.text, partial(_beside, path, limits, into.neighbours))
@@ -142,13 +146,6 @@ def _read(path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limi
     if chosen.notice and not forced:
         into.warn(path, chosen.notice)
     _take(source, chosen, limits, into)
-
-
-def _with_log(data: bytes, path: str, limits: Limits) -> bytes:
-    """A SQLite store with what stands in the log beside it."""
-    from smartsearch.transcripts import stores
-
-    return stores.merged(data, neighbour(path, f"{PurePath(path).name}{stores.LOG}", limits))
 
 
 def check_lines(data: bytes, limits: Limits) -> None:

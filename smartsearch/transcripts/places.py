@@ -103,8 +103,9 @@ def _on_lines(turns: Sequence[Turn], first: int, last: int) -> Found:
     at = bisect_right(starts, (first - 1, len(turns)))
     begun = [i for line, i in starts[at:] if line <= last]
     before = starts[at - 1][1] if at else -1
-    if before >= 0 and (not begun or turns[begun[0]].line > first) and first <= _end(turns[before]):
-        begun.insert(0, before)
+    if before >= 0 and (not begun or turns[begun[0]].line > first):
+        end = turns[before].line + turns[before].text.count("\n")  # as far as its text tells
+        begun = [before, *begun] if first <= end else begun
     if begun:
         return Found(tuple(sorted(begun)))
     if before < 0:
@@ -112,11 +113,6 @@ def _on_lines(turns: Sequence[Turn], first: int, last: int) -> Found:
     if at == len(starts):
         return Found(nearest=before)
     return Found((before,), exact=False)
-
-
-def _end(turn: Turn) -> int:
-    """The last line of a turn, as far as its text tells."""
-    return turn.line + turn.text.count("\n")
 
 
 def _pointed(turns: Sequence[tuple[int, Turn]], pointer: str) -> Found:
@@ -180,11 +176,8 @@ def _named(turns: Sequence[Turn], name: str) -> Found:
 
 def _said(turns: Sequence[Turn], place: Place) -> Found:
     """The turn a hit stands for: where it stood if that still says the same, else wherever it is said now."""
-    here = [
-        i
-        for i, turn in enumerate(turns)
-        if turn.line == place.first and turn.pointer == (place.pointer or "")
-    ]
+    stood = place.first, place.pointer or ""
+    here = [i for i, turn in enumerate(turns) if (turn.line, turn.pointer) == stood]
     same = [i for i in here if turns[i].text.startswith(place.text)]
     if same:
         return Found((same[0],))

@@ -62,15 +62,14 @@ class Returned(NamedTuple):
 Event = Said | Called | Returned | FormatError
 
 
-class _Open:
+class _Open(NamedTuple):
     """The turn that is still being added to."""
 
-    __slots__ = ("captions", "message", "place", "role", "texts")
-
-    def __init__(self, role: str, place: Place, message: str) -> None:
-        self.role, self.place, self.message = role, place, message
-        self.texts: list[str] = []
-        self.captions: list[str] = []
+    role: str
+    place: Place
+    message: str
+    texts: list[str]
+    captions: list[str]
 
 
 def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
@@ -113,7 +112,7 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
             goes_on = event.message == open_.message if event.message and open_ else isinstance(event, Called)
             if open_ is None or open_.role != role or not goes_on:
                 yield from closed()
-                open_ = _Open(role, event.place, event.message)
+                open_ = _Open(role, event.place, event.message, [], [])
             if isinstance(event, Called):
                 open_.captions.append(caption(event.tool, event.arguments))
                 continue

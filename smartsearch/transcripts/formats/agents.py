@@ -87,13 +87,11 @@ def _cline_user(blocks: list[Any], place: Place) -> Iterator[Event]:
         found = _RESULT.match(text)
         tool = _cline_tool(found[1], found[2] or "") if found else tool
         made = text[found.end() :] if found else text
+        asked = tool.startswith(_ASKING) or made.startswith("The user ")
         if not (tool and text):
             left.append(block)
-        elif tool.startswith(_ASKING) or made.startswith("The user "):
-            if answer := _inside(made):
-                left.append({"type": "text", "text": answer})
-            else:
-                yield Returned("", without(made, _ADDED), "", place, tool)
+        elif asked and (answer := _inside(made)):
+            left.append({"type": "text", "text": answer})
         else:
             yield Returned("", without(made, _ADDED), "", place, tool)
         tool = tool if found and not made.strip() else ""
@@ -269,18 +267,10 @@ def _gemini(source: Source) -> Iterator[Item | FormatError]:
     yield from kept.values()
 
 
-def _gemini_said(item: Item, place: Place, _: Chat) -> Iterator[Event] | None:
-    value = item.value
-    content = value.get("content")
-    if content is not None and not isinstance(content, str | list | dict):
-        return None
-    shown = {"content": value.get("displayContent") or content or ""}
-    return _gemini_events(item, place, shown)
-
-
-def _gemini_events(item: Item, place: Place, shown: dict[str, Any]) -> Iterator[Event]:
-    role, own = "user" if item.value["type"] == "user" else "assistant", place.turn or item.pointer
-    yield from events_of(role, shown, "content", place, own)
+def _gemini_said(item: Item, place: Place, _: Chat) -> Iterator[Event]:
+    value, own = item.value, place.turn or item.pointer
+    shown = {"content": value.get("displayContent") or value.get("content") or ""}
+    yield from events_of("user" if value["type"] == "user" else "assistant", shown, "content", place, own)
     calls = [call for call in item.elements("toolCalls") if isinstance(call.value, dict)]
     made = [called(call.value, place, own) for call in calls]
     made = [one._replace(call=one.call or f"{place.turn}/{n}") for n, one in enumerate(made)]

@@ -73,10 +73,8 @@ def _zed_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
 
 # Chatbox: sessions in one list, or each under a key of its own, `session:ID`.
 def _chatbox(_: Source, item: Item) -> Iterator[Chat]:
-    value = mapping(item.value)
-    for key, one in value.items():
-        held = item._replace(value=one, pointer=f"{item.pointer}/{key}")
-        for chat in held.elements() if isinstance(one, list) else [held]:
+    for key, one in mapping(item.value).items():
+        for chat in item.elements(key) if isinstance(one, list) else [item.at(key)]:
             if key.startswith(("session:", "chat-sessions")) and objects(chat.value, "messages"):
                 yield Chat(chat, list(chat.elements("messages")))
 

@@ -18,14 +18,7 @@ from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.agent_log import Event, Place, Returned, Said, no_object, without
 from smartsearch.transcripts.formats.blocks import called, events_of, returned
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
-from smartsearch.transcripts.formats.fields import (
-    kind,
-    mapping,
-    misfit,
-    objects,
-    sequence,
-    string,
-)
+from smartsearch.transcripts.formats.fields import kind, mapping, misfit, objects, sequence, string
 from smartsearch.transcripts.formats.form import TALK, Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import is_own
@@ -161,12 +154,6 @@ def is_gemini(value: Any) -> bool:
     return any(name in label.casefold() for label in labels for name in ("gemini", "bard"))
 
 
-def _activity_skip(value: dict[str, Any], _: Any) -> object:
-    if not isinstance(value.get("title"), str):
-        return FormatError("a record without a `title`")
-    return not is_gemini(value)
-
-
 def _activity(item: Item, place: Place, _: Chat) -> Iterator[Event]:
     """A prompt and its answer."""
     value, title = item.value, item.value["title"].strip()
@@ -183,7 +170,7 @@ def _activity(item: Item, place: Place, _: Chat) -> Iterator[Event]:
     if title.startswith("Created "):  # a document, by the model
         halves = [("assistant", "safeHtmlItem", answer, f"[{title}]")]
     for role, key, text, shown in halves:
-        half = item._replace(pointer=f"{item.pointer}/{key}") if item.pointer or not item.line else item
+        half = item.at(key) if item.pointer or not item.line else item
         yield Said(role, text.strip(), shown, place._replace(item=half))
 
 
@@ -287,19 +274,9 @@ _is_libre = shaped("messageId parentMessageId isCreatedByUser")
 _has_libre = shaped("messages[]|messagesTree[]/messageId+parentMessageId+isCreatedByUser")
 
 
-def _libre(value: dict[str, Any], _: Any) -> dict[str, Any]:
-    """What a message says: the parts, which only the model's have, else the text."""
-    content = objects(value, "content") if value.get("isCreatedByUser") is not True else []
-    return {"content": content or string(value, "text"), "files": value.get("files")}
-
-
 # LM Studio: ChrystianSchutz/ThreadShelf's README. A message has versions, of which one is selected, and a
 # version of the model has steps. Only a step tells a time, in its identifier; a message without one has that
 # of the message before it, the first one the conversation's.
-
-
-def _studio_time(step: dict[str, Any]) -> str:
-    return to_iso(string(step, "stepIdentifier").partition("-")[0])
 
 
 def _lm_studio(source: Source, item: Item) -> Iterator[Chat]:
@@ -316,7 +293,8 @@ def _lm_studio(source: Source, item: Item) -> Iterator[Chat]:
         picked = mapping(message.value).get("currentlySelected")
         place = picked if isinstance(picked, int) and 0 <= picked < len(versions) else -1
         chosen = (versions or [None])[place]
-        time = next(filter(None, map(_studio_time, objects(chosen, "steps"))), time)
+        times = (string(step, "stepIdentifier").partition("-")[0] for step in objects(chosen, "steps"))
+        time = next(filter(None, map(to_iso, times)), time)
         blocks = [mapping(chosen), *objects(chosen, "steps")]
         found.append(message._replace(value={"role": string(chosen, "role"), "blocks": blocks, "time": time}))
     title = string(item.value, "name")
@@ -397,7 +375,7 @@ def _oasst_inside(item: Item) -> Iterator[Item]:
     """The messages of a record: itself, or its `prompt`, with all replies inside, and their tree."""
     tree = string(item.value, "message_tree_id")
     if tree and "prompt" in item.value:
-        item = Item(item.value["prompt"], item.line, f"{item.pointer}/prompt")
+        item = item.at("prompt")
     tree = tree or string(item.value, "message_id")
     waiting = [(item, string(item.value, "parent_id"))]
     while waiting:
@@ -426,9 +404,9 @@ def _perplexity(_: Source, item: Item) -> Iterator[Chat | FormatError]:
 def _entry(item: Item, place: Place, _: Chat) -> Iterator[Event]:
     """A question and its answer."""
     for key, role in (("query", "user"), ("answer", "assistant")):
-        half, said = item._replace(pointer=f"{item.pointer}/{key}"), string(item.value, key)
+        half, said = item.at(key), string(item.value, key)
         if wrong := misfit(item.value, key):
-            yield half.fault(wrong)
+            yield half.fault(str(wrong))
         elif said.strip():
             yield Said(role, said.strip(), "", place._replace(item=half))
         else:
@@ -604,7 +582,11 @@ FORMS = {
         kind=lambda _, __: "activity",
         roles={"activity": "user"},
         session=lambda value, _: to_iso(value["time"])[:10],
-        skip=_activity_skip,
+        skip=lambda value, _: (
+            not is_gemini(value)
+            if isinstance(value.get("title"), str)
+            else FormatError("a record without a `title`")
+        ),
         events=_activity,
     ),
     "grok": Form(
@@ -652,10 +634,15 @@ FORMS = {
         parent="parentMessageId",
         kind=lambda value, _: str(value.get("isCreatedByUser") is True) if "messageId" in value else "",
         roles={"True": "user", "False": "assistant"},
-        message=_libre,
+        message=lambda value, _: {
+            # the parts, which only the model's have
+            "content": (value.get("isCreatedByUser") is not True and objects(value, "content"))
+            or string(value, "text"),
+            "files": value.get("files"),
+        },
         conversation="conversationId",
         turn="messageId",
-        skip=lambda value, _: (wrong := misfit(value, "text")) and FormatError(wrong),
+        skip=lambda value, _: misfit(value, "text"),
     ),
     "lm-studio": Form(
         claims="messages[]/versions[]+currentlySelected",

@@ -30,9 +30,9 @@ def _reddit(source: Source) -> Iterator[Item]:
         if what == "Listing":
             waiting += reversed(list(item.elements("data", "children")))
         elif what in ("t1", "t3"):
-            yield Item(data, item.line, f"{item.pointer}/data")
+            yield item.at("data")
             if isinstance(data.get("replies"), dict):
-                waiting.append(Item(data["replies"], item.line, f"{item.pointer}/data/replies"))
+                waiting.append(item.at("data", "replies"))
 
 
 # WhatsApp-Chat-Exporter (KnugiHK): chats by their ids, with messages by theirs.

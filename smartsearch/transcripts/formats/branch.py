@@ -40,13 +40,8 @@ def latest_leaf(parents: Mapping[str, str], times: Mapping[str, str]) -> str:
     return max(reversed(leaves), key=lambda leaf: latest[leaf], default="")
 
 
-def to_leaf(parents: Mapping[str, str], times: Mapping[str, str], leaf: str = "") -> list[str]:
-    """The ids of the current branch, from its root to `leaf`, or to the latest leaf where that is none."""
-    return chain(parents, leaf if leaf in parents else latest_leaf(parents, times))
-
-
 def shown(nodes: Sequence[Node], leaf: str = "") -> Sequence[int]:
-    """The indices of the current branch from its root on, or all where the nodes do not form one tree.
+    """The indices of the branch to `leaf`, or the latest, or all where the nodes do not form one tree.
 
     They do not where an id is missing or there twice, or where two have no parent, unless they name the same.
     """
@@ -54,10 +49,9 @@ def shown(nodes: Sequence[Node], leaf: str = "") -> Sequence[int]:
     roots = {node.parent or node.name for node in nodes if node.parent not in numbers}
     if "" in numbers or len(numbers) < len(nodes) or len(roots) != 1:
         return range(len(nodes))
-    branch = to_leaf(
-        {node.name: node.parent for node in nodes}, {node.name: node.time for node in nodes}, leaf
-    )
-    return [numbers[name] for name in branch]
+    parents = {node.name: node.parent for node in nodes}
+    last = leaf if leaf in parents else latest_leaf(parents, {node.name: node.time for node in nodes})
+    return [numbers[name] for name in chain(parents, last)]
 
 
 def parent_of(record: Mapping[str, object], key: str) -> str:

@@ -6,23 +6,20 @@ import re
 from collections.abc import Iterable
 
 _ENDINGS = {
-    "image": (
-        *(".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".heif", ".avif"),
-        *(".bmp", ".svg", ".tif", ".tiff"),
-    ),
-    "contact": (".vcf",),
-    "video": (".mp4", ".mov", ".webm", ".mkv", ".avi", ".m4v", ".3gp", ".mpeg", ".mpg"),
-    "audio": (".mp3", ".m4a", ".ogg", ".oga", ".opus", ".wav", ".flac", ".aac", ".amr", ".caf"),
+    "image": "jpg jpeg png gif webp heic heif avif bmp svg tif tiff",
+    "contact": "vcf",
+    "video": "mp4 mov webm mkv avi m4v 3gp mpeg mpg",
+    "audio": "mp3 m4a ogg oga opus wav flac aac amr caf",
 }
 _STICKER = re.compile(r"STK-.*\.webp$|.*\.was$", re.I)
-_NOUNS = {ending: noun for noun, endings in _ENDINGS.items() for ending in endings}
+_NOUNS = {ending: noun for noun, endings in _ENDINGS.items() for ending in endings.split()}
 
 
 def attachment(name: str, mime: str = "") -> str:
     """`[image beach.jpg]`: by media type where it says, else by the ending of the name, else `[file ...]`."""
     noun = mime.partition("/")[0]
     if noun not in _ENDINGS:
-        noun = _NOUNS.get(f".{name.lower().rpartition('.')[2]}", "file")
+        noun = _NOUNS.get(name.lower().rpartition(".")[2], "file")
     return bracketed(noun, name)
 
 
@@ -35,6 +32,11 @@ def caption(name: str) -> str:
 def bracketed(noun: str, *details: str) -> str:
     """`[poll Pizza or soup?]`: a noun and what is known of it, on one line."""
     return f"[{' '.join([noun, *' '.join(details).split()])}]"
+
+
+def polled(question: str, answers: Iterable[str], noun: str = "poll") -> str:
+    """A question, or the head of a list, with what may be answered."""
+    return bracketed(noun, question, " / ".join(filter(None, answers)))
 
 
 def joined(parts: Iterable[str]) -> str:

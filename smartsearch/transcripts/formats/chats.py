@@ -11,18 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from itertools import chain, repeat
 from typing import Any
 
 from smartsearch.text.htmltext import text_of, unescaped
 from smartsearch.text.times import instant, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.agent_log import without
-from smartsearch.transcripts.formats.captions import attachment, bracketed, joined, linked
+from smartsearch.transcripts.formats.captions import attachment, bracketed, joined, linked, polled
 from smartsearch.transcripts.formats.csvtext import has_columns, records
 from smartsearch.transcripts.formats.fields import (
     Mentions,
-    escaped,
-    filled,
     kind,
     last_part,
     mapping,
@@ -148,28 +147,19 @@ def _google_chat(source: Source, _: Item, messages: Sequence[Item]) -> dict[str,
     return {"name": name, "topics": Counter(string(one.value, "topic_id") for one in messages)}
 
 
-def _topic(value: dict[str, Any], about: Any) -> str:
-    topic = string(value, "topic_id")
-    return topic if about["topics"][topic] > 1 else ""
-
-
 # Hangouts: adrish96/Hangouts-JSON-Parser (`conversations`) and ammgws/wynbot (`conversation_state`).
 _TOLD = ("conversation/conversation", "conversation_state/conversation")
 _person = path("gaia_id chat_id")
 
 
-def _hangouts(_: Source, item: Item, __: Sequence[Item]) -> dict[str, str]:
-    """The names in a conversation by their ids."""
+def _hangouts(_: Source, item: Item, __: Sequence[Item]) -> tuple[dict[str, str], str]:
+    """The names in a conversation by their ids, and its own: that of the others where it has none."""
     told = next((found for way in _TOLD if (found := at(item.value, way))), None)
-    people = objects(told, "participant_data")
-    return {_person(mapping(one, "id"), None): text(one, "fallback_name") for one in people}
-
-
-def _hangouts_name(value: Any, people: dict[str, str]) -> str:
-    told = next((mapping(found) for way in _TOLD if (found := at(value, way))), {})
+    listed = objects(told, "participant_data")
+    people = {_person(mapping(one, "id"), None): text(one, "fallback_name") for one in listed}
     own = mapping(told, "self_conversation_state", "self_read_state", "participant_id")
     others = [name for known, name in people.items() if name and known != _person(own, None)]
-    return text(told, "name") or ", ".join(others)
+    return people, text(told, "name") or ", ".join(others)
 
 
 def _segment(value: dict[str, Any]) -> str:
@@ -222,7 +212,7 @@ def _mattermost(source: Source) -> Iterator[Item | FormatError]:
     for item in source.items():
         what = text(item.value, "type")
         if what in ("post", "direct_post"):
-            yield Item(item.value.get(what), item.line, f"{item.pointer}/{what}")
+            yield item.at(what)
         elif not what:
             held = isinstance(at(item.value, "posts"), dict)
             yield item if held else item.fault("no conversation with `messages` here")
@@ -265,12 +255,11 @@ def _matrix_skip(value: dict[str, Any], about: Any) -> object:
         return _ENCRYPTED
     if value.get("type") not in _SPOKEN:
         return True
-    if wrong := misfit(mapping(value, "content"), "body"):
-        return FormatError(wrong)
     relation = mapping(value, "content", "m.relates_to")
     edits = relation.get("rel_type") == "m.replace" and string(relation, "event_id") in about["edits"]
     gone = {"redacted_because", "redacted_by"} & mapping(value, "unsigned").keys()
-    return edits or gone or not mapping(value, "content")
+    wrong = misfit(mapping(value, "content"), "body")
+    return wrong or edits or gone or not mapping(value, "content")
 
 
 def _matrix_content(event: dict[str, Any], about: Any) -> dict[str, Any]:
@@ -288,8 +277,8 @@ def _matrix_said(event: dict[str, Any], about: Any) -> tuple[str, str]:
         return "", bracketed("sticker", body)
     if event.get("type") != "m.room.message":
         asked = mapping(content, "m.poll") or mapping(content, "org.matrix.msc3381.poll.start")
-        answers = " / ".join(filter(None, map(_worded, objects(asked, "answers"))))
-        return "", bracketed("poll", _worded(mapping(asked, "question")), answers) if asked else ""
+        answers = map(_worded, objects(asked, "answers"))
+        return "", polled(_worded(mapping(asked, "question")), answers) if asked else ""
     if what in _MEDIA:  # where both stand, `filename` names the file and `body` is what was written beside it
         name, mime = text(content, "filename") or body, text(mapping(content, "info"), "mimetype")
         return "" if name == body else body, attachment(name, _MEDIA[what] or mime)
@@ -327,9 +316,10 @@ def _decoded(found: re.Match[str]) -> str:
         return found[0]
 
 
-def _messenger_skip(value: dict[str, Any], _: Any) -> bool:
+def _messenger_skip(value: dict[str, Any], _: Any) -> object:
     gone = value.get("is_unsent") is True or value.get("isUnsent") is True or "call_duration" in value
-    return gone or value.get("type") in ("Subscribe", "Unsubscribe", "Call")
+    event = value.get("type") in ("Subscribe", "Unsubscribe", "Call")
+    return gone or event or misfit(value, "text")
 
 
 _ALBUMS = {
@@ -365,11 +355,6 @@ def _rocket_attached(value: dict[str, Any]) -> str:
     return bracketed("attached", said) if said else ""
 
 
-def _rocket_skip(value: dict[str, Any], _: Any) -> object:
-    what = text(value, "t", "type")
-    return _ENCRYPTED if what == "e2e" else what
-
-
 # Signal's own export, `main.jsonl`: signalapp/Signal-Desktop, protos/Backups.proto. Frames name people and
 # chats before the messages that refer to them by number; messages of all chats come in one stream.
 _SIGN = "\ufffc"
@@ -383,8 +368,8 @@ def _signal_claims(value: Any) -> bool:
     return begun or ("id" in told[0] and len(told[0]) > 1) or "authorId" in told[1] or "givenName" in told[2]
 
 
-def _signal(source: Source) -> Iterator[Item | FormatError]:
-    """A record a chat, with its messages and what the frames told: people, mentions and names of chats."""
+def _signal(source: Source) -> Iterator[Chat | FormatError]:
+    """The chats, with what the frames told: people and mentions."""
     people, mentions, rooms = dict[str, str](), Mentions(), dict[str, str]()
     chats: dict[str, list[Item]] = {}
     for item in source.items():
@@ -404,7 +389,7 @@ def _signal(source: Source) -> Iterator[Item | FormatError]:
             rooms[string(room, "id")] = string(room, "recipientId")
     for id_, items in chats.items():
         name = people.get(rooms.get(id_, ""), "")
-        yield Item({"id": id_, "name": name, "items": items, "about": (people, mentions)}, 0)
+        yield Chat(Item({"id": id_, "name": name}, 0), items, about=(people, mentions))
 
 
 def _recipient(value: dict[str, Any], people: dict[str, str]) -> str:
@@ -433,7 +418,9 @@ def _named(said: str, ranges: list[dict[str, Any]], name: Callable[[dict[str, An
     if _SIGN not in said:
         return said
     ordered = sorted(ranges, key=lambda found: number(found, "start") or 0)
-    return filled(said, _SIGN, (f"@{told}" for told in filter(None, map(name, ordered))))
+    names = chain((f"@{told}" for told in map(name, ordered) if told), repeat(_SIGN))
+    first, *rest = said.split(_SIGN)
+    return first + "".join(f"{named}{piece}" for piece, named in zip(rest, names))
 
 
 def _signal_text(value: dict[str, Any], about: Any) -> str:
@@ -449,8 +436,7 @@ def _pointed(value: dict[str, Any]) -> str:
 
 
 def _poll(value: dict[str, Any]) -> str:
-    options = " / ".join(filter(None, (text(found, "option") for found in objects(value, "options"))))
-    return bracketed("poll", text(value, "question"), options)
+    return polled(text(value, "question"), (text(found, "option") for found in objects(value, "options")))
 
 
 # sigtop: tbvdm/sigtop, cmd/sigtop/fmt_json.go: the JSON of Signal Desktop's database, unchanged. It holds no
@@ -485,15 +471,6 @@ def _sigtop_about(source: Source, _: Item, messages: Sequence[Item]) -> tuple[st
 def _came(value: dict[str, Any]) -> str:
     """Whether a message came in or went out; where the database keeps that elsewhere, by what it has."""
     return text(value, "type") or ("outgoing" if "sendStateByConversationId" in value else "incoming")
-
-
-def _sigtop_skip(value: dict[str, Any], _: Any) -> bool:
-    gone = value.get("deletedForEveryone") is True or value.get("isErased") is True
-    return gone or _came(value) not in ("incoming", "outgoing")
-
-
-def _sigtop_text(value: dict[str, Any], _: Any) -> str:
-    return _named(text(value, "body"), objects(value, "bodyRanges"), lambda v: text(v, "replacementText"))
 
 
 # Skype: siwen-r/skype-export-parser (`SkypeExport.d.ts`) and kcoderhtml/mini-me.
@@ -537,11 +514,6 @@ def _account(value: Any, _: Any) -> str:
     return _ACCOUNT.sub("", string(value, "id"), count=1)
 
 
-def _skype_speaker(value: dict[str, Any], names: Any) -> str:
-    sender = string(value, "from")
-    return text(value, "displayName") or names.get(sender) or _ACCOUNT.sub("", sender, count=1)
-
-
 def _skype_skip(value: dict[str, Any], _: Any) -> bool:
     deleted = mapping(value, "properties").get("deletetime") is not None
     return text(value, "messagetype").startswith(_EVENTS) or (deleted and not text(value, "content"))
@@ -576,10 +548,10 @@ def _snapchat_claims(value: Any) -> bool:
 
 def _snapchat(_: Source, item: Item) -> Iterator[Chat | FormatError]:
     chats: dict[str, list[Item]] = {}
-    for key, value in mapping(item.value).items():
-        place = Item(value, item.line, f"{item.pointer}/{escaped(key)}")
-        if not isinstance(value, list):
-            yield place.fault(f"{kind(value)} in the place of a list of messages")
+    for key in mapping(item.value):
+        place = item.at(key)
+        if not isinstance(place.value, list):
+            yield place.fault(f"{kind(place.value)} in the place of a list of messages")
         for one in place.elements():
             keys = ("From", "To") if _BEFORE.fullmatch(key) else ("Conversation Title",)
             chats.setdefault(text(one.value, *keys) or key, []).append(one)
@@ -623,12 +595,6 @@ def _graph(value: dict[str, Any]) -> dict[str, Any]:
         "attachments": [{"name": text(one, "fileName", "title")} for one in objects({"all": files}, "all")],
         "chatId": room,
     }
-
-
-def _teams_skip(value: dict[str, Any], _: Any) -> object:
-    if wrong := misfit(mapping(value, "body"), "content"):
-        return FormatError(wrong)
-    return value.get("messageType", "message") != "message" or value.get("deletedDateTime")
 
 
 def _is_html(value: dict[str, Any]) -> bool:
@@ -716,8 +682,8 @@ def _telegram_caption(value: dict[str, Any], __: Any) -> str:
             _medium(value) if "file" in value or "media_type" in value else "",
             _contact(mapping(value, "contact_information")) if "contact_information" in value else "",
             _telegram_place(value),
-            _telegram_poll(mapping(value, "poll")) if "poll" in value else "",
-            _tasks(mapping(value, "todo_list")) if "todo_list" in value else "",
+            _listed("poll", mapping(value, "poll"), "question", "answers") if "poll" in value else "",
+            _listed("list", mapping(value, "todo_list"), "title", "items") if "todo_list" in value else "",
             bracketed("game", text(value, "game_title"), text(value, "game_description"))
             if "game_title" in value
             else "",
@@ -751,14 +717,9 @@ def _telegram_place(value: dict[str, Any]) -> str:
     return bracketed("location", ", ".join(str(found) for found in where if found is not None)) if at else ""
 
 
-def _telegram_poll(value: dict[str, Any]) -> str:
-    answers = " / ".join(filter(None, (_runs(found.get("text")) for found in objects(value, "answers"))))
-    return bracketed("poll", _runs(value.get("question")), answers)
-
-
-def _tasks(value: dict[str, Any]) -> str:
-    tasks = " / ".join(filter(None, (_runs(found.get("text")) for found in objects(value, "items"))))
-    return bracketed("list", _runs(value.get("title")), tasks)
+def _listed(noun: str, value: dict[str, Any], question: str, answers: str) -> str:
+    told = (_runs(found.get("text")) for found in objects(value, answers))
+    return polled(_runs(value.get(question)), told, noun)
 
 
 # X's, or Twitter's, archive, `direct-messages.js`: its readers on GitHub. People are ids; the owner's name
@@ -793,7 +754,7 @@ def _twitter(source: Source, item: Item) -> Iterator[Chat]:
     for one in item.elements("dmConversation", "messages"):
         key = next(iter(one.value)) if isinstance(one.value, dict) and len(one.value) == 1 else ""
         if key in ("messageCreate", "welcomeMessageCreate") or not isinstance(one.value, dict):
-            events.append(Item(one.value[key], one.line, f"{one.pointer}/{key}") if key else one)
+            events.append(one.at(key) if key else one)
     if isinstance(at(item.value, "dmConversation/messages"), list):
         yield Chat(item, events, about=made_beside(source, "account.js", _owner) or {})
 
@@ -816,10 +777,9 @@ def _expanded(value: dict[str, Any], _: Any) -> str:
 
 # Zulip: zulip/zulip, zerver/lib/export.py, and its API's documentation. In an export the names of people and
 # channels are in `realm.json` beside it.
-_Realm = tuple[dict[str, str], dict[str, str]]
 
 
-def _realm(written: str) -> _Realm:
+def _realm(written: str) -> tuple[dict[str, str], dict[str, str]]:
     """Names of people by id, and of the places of messages by the id of a recipient."""
     value = parsed(written)
     people = {
@@ -888,7 +848,7 @@ FORMS = {
             ),
         ),
         turn="message_id",
-        session=_topic,
+        session=lambda v, about: topic if about["topics"][topic := string(v, "topic_id")] > 1 else "",
         skip=lambda value, _: value.get("message_state") == "DELETED" or "deletion_metadata" in value,
     ),
     "hangouts": Form(
@@ -900,9 +860,9 @@ FORMS = {
         inside="events conversation_state/event",
         about=_hangouts,
         name="conversation/conversation_id/id conversation_id/id",
-        called=_hangouts_name,
+        called=lambda _, about: about[1],
         text=lambda v, _: "".join(map(_segment, objects(at(v, "chat_message/message_content"), "segment"))),
-        speaker=lambda v, people: people.get(who := _person(mapping(v, "sender_id"), None)) or who,
+        speaker=lambda v, about: about[0].get(who := _person(mapping(v, "sender_id"), None)) or who,
         caption=(each("chat_message/message_content/attachment", _embedded),),
         turn="event_id",
         skip=lambda value, _: "chat_message" not in value,
@@ -981,9 +941,7 @@ FORMS = {
         speaker=lambda v, _: mended(text(v, "sender_name")) or text(v, "senderName"),
         time="timestamp_ms timestamp",
         caption=(_messenger_caption,),
-        skip=lambda v, about: (
-            _messenger_skip(v, about) or ((wrong := misfit(v, "text")) and FormatError(wrong))
-        ),
+        skip=_messenger_skip,
         sort=True,
     ),
     "rocketchat": Form(
@@ -996,13 +954,12 @@ FORMS = {
         turn="_id",
         thread="tmid",
         conversation="rid",
-        skip=_rocket_skip,
+        skip=lambda value, _: _ENCRYPTED if (what := text(value, "t", "type")) == "e2e" else what,
         sort=True,
     ),
     "signal": Form(
         claims=_signal_claims,
         items=_signal,
-        parted=lambda _, item: [Chat(item, item.value["items"], about=item.value["about"])],
         called="name",
         text=_signal_text,
         speaker=lambda v, about: about[0].get(who := string(v, "authorId")) or who,
@@ -1040,14 +997,19 @@ FORMS = {
         about=_sigtop_about,
         name=lambda _, about: about[0],
         says="body",
-        text=_sigtop_text,
+        text=lambda v, _: _named(
+            text(v, "body"), objects(v, "bodyRanges"), lambda one: text(one, "replacementText")
+        ),
         speaker=lambda v, about: "Me" if _came(v) == "outgoing" else _from(v, None) if about[1] else about[0],
         time=lambda v, _: number(v, "sent_at", "timestamp", "received_at"),
         caption=(
             each("attachments", file("fileName", "contentType")),
             each("sticker", noun("sticker", "emoji")),
         ),
-        skip=_sigtop_skip,
+        skip=lambda v, _: (
+            True in (v.get("deletedForEveryone"), v.get("isErased"))
+            or _came(v) not in ("incoming", "outgoing")
+        ),
         sort=True,
     ),
     "skype": Form(
@@ -1057,7 +1019,9 @@ FORMS = {
         called=lambda v, _: path("displayName threadProperties/topic")(v, None) or _account(v, None),
         says="content",
         text=_skype_said,
-        speaker=_skype_speaker,
+        speaker=lambda v, names: (
+            text(v, "displayName") or names.get(who := string(v, "from")) or _ACCOUNT.sub("", who, count=1)
+        ),
         time="originalarrivaltime",
         skip=_skype_skip,
         sort=True,
@@ -1070,10 +1034,7 @@ FORMS = {
         speaker="From",
         time="Created",
         caption=(_snapchat_caption,),
-        skip=lambda value, _: (
-            text(value, "Media Type").startswith("STATUS")
-            or ((wrong := misfit(value, "Text")) and FormatError(wrong))
-        ),
+        skip=lambda value, _: text(value, "Media Type").startswith("STATUS") or misfit(value, "Text"),
         sort=True,
     ),
     "teams": Form(
@@ -1099,7 +1060,11 @@ FORMS = {
         ),
         session="replyToId",
         conversation="chatId channelIdentity/channelId",
-        skip=_teams_skip,
+        skip=lambda v, _: (
+            misfit(mapping(v, "body"), "content")
+            or v.get("messageType", "message") != "message"
+            or v.get("deletedDateTime")
+        ),
         sort=True,
     ),
     "telegram": Form(

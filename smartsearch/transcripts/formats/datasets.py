@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
@@ -16,13 +16,6 @@ from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.paths import shaped
 from smartsearch.transcripts.source import Source
-
-
-class _Session(NamedTuple):
-    """The id of a session and its date."""
-
-    name: str
-    date: str
 
 
 # LongMemEval (xiaowu0162/LongMemEval): questions, each with sessions, whose ids and dates stand beside them.
@@ -36,7 +29,7 @@ def questions(_: Source, item: Item) -> Iterator[Chat | FormatError]:
         if not isinstance(session.value, list):
             yield session.fault(f"{kind(session.value)} in the place of a session")
         date = to_iso(dates[s]) if s < len(dates) else ""
-        about = _Session(str(ids[s]) if s < len(ids) else str(s + 1), date)
+        about = str(ids[s]) if s < len(ids) else str(s + 1), date
         yield Chat(item, list(session.elements()), about=about)
 
 
@@ -78,14 +71,13 @@ def _locomo(_: Source, item: Item) -> Iterator[Chat | FormatError]:
     if key is None:
         yield item.fault("no `conversation` object here")
         return
-    held = item.value[key] if key else item.value
-    inside = Item(held, item.line, f"{item.pointer}/{key}" if key else item.pointer)
+    inside = item.at(*key.split())
+    held = inside.value
     for name in sorted(filter(_SESSION.fullmatch, held), key=lambda name: int(name.rpartition("_")[2])):
         if not isinstance(held[name], list):
-            place = Item(None, item.line, f"{inside.pointer}/{name}")
-            yield place.fault(f"{kind(held[name])} in the place of a list of turns")
-        about = _Session(name, to_iso(held.get(f"{name}_date_time")))
-        yield Chat(item, list(inside.elements(name)), about=about)
+            yield inside.at(name).fault(f"{kind(held[name])} in the place of a list of turns")
+        date = to_iso(held.get(f"{name}_date_time"))
+        yield Chat(item, list(inside.elements(name)), about=(name, date))
 
 
 # BEAM's chat.json: batches of groups of turns, now and then anchored in time: an anchor holds until the next.
@@ -173,8 +165,8 @@ FORMS = {
         kinds=(object,),
         text=_content,
         role="role",
-        time=lambda _, session: session.date,
-        session=lambda _, session: session.name,
+        time=lambda _, session: session[1],
+        session=lambda _, session: session[0],
         turn="#",
     ),
     "locomo": Form(
@@ -184,9 +176,9 @@ FORMS = {
         name="sample_id",
         text=_locomo_said,
         speaker="speaker",
-        time=lambda value, session: to_iso(value.get("date_time")) or session.date,
+        time=lambda value, session: to_iso(value.get("date_time")) or session[1],
         caption=(lambda value, _: string(value, "blip_caption"),),
-        session=lambda _, session: session.name,
+        session=lambda _, session: session[0],
         turn="dia_id",
     ),
     "beam": Form(

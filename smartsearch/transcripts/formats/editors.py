@@ -19,19 +19,10 @@ from typing import Any
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said
 from smartsearch.transcripts.formats.blocks import events_of
-from smartsearch.transcripts.formats.fields import (
-    escaped,
-    kind,
-    last_part,
-    mapping,
-    number,
-    objects,
-    sequence,
-    string,
-)
+from smartsearch.transcripts.formats.fields import kind, last_part, mapping, number, objects, sequence, string
 from smartsearch.transcripts.formats.form import Chat, Form
-from smartsearch.transcripts.formats.jsontext import Item, parse
-from smartsearch.transcripts.formats.paths import at, path, shaped
+from smartsearch.transcripts.formats.jsontext import Item, escaped, parse
+from smartsearch.transcripts.formats.paths import at, each, path, shaped, value_of
 from smartsearch.transcripts.source import Source
 
 # VS Code: a `.json` is one object with `requests`, each with the user's `message` and the parts of the
@@ -51,12 +42,12 @@ def _vscode_claims(value: Any) -> bool:
     return _is_chat(value) or changed or (at(value, "kind") == 0 and _is_chat(at(value, "v")))
 
 
-def _vscode(source: Source) -> Iterator[Item | FormatError]:
+def _vscode(source: Source) -> Iterator[Chat | FormatError]:
     """The chats, and the one that a log is played back to."""
     log = []
     for item in source.items():
         if isinstance(at(item.value, _REQUESTS), list):
-            yield item._replace(value=item.value | {"items": list(item.elements(_REQUESTS))})
+            yield Chat(item, list(item.elements(_REQUESTS)))
         else:
             log.append(item)
     if log:
@@ -64,8 +55,7 @@ def _vscode(source: Source) -> Iterator[Item | FormatError]:
         lines: list[int] = []
         yield from _played(log, state, lines)
         known = sequence(state, _REQUESTS)
-        items = [Item(v, n) for v, n in zip(known, [*lines, *[0] * len(known)])]
-        yield Item(state | {"items": items}, 0)
+        yield Chat(Item(state, 0), [Item(v, n) for v, n in zip(known, [*lines, *[0] * len(known)])])
 
 
 def _played(log: list[Item], state: dict[str, Any], lines: list[int]) -> Iterator[FormatError]:
@@ -109,17 +99,18 @@ def _request(item: Item, place: Place, _: Chat) -> Iterator[Event]:
         yield item.fault(f"`message` is {kind(message)}, not text or an object")
     else:
         text = message if isinstance(message, str) else string(message, "text")
-        yield Said("user", text, _attached(value), place)
+        yield Said("user", text, _attached(value, None), place)
     answer = place._replace(turn=string(value, "responseId") or place.turn)
     yield from _response(sequence(value, "response"), answer)
 
 
-def _attached(request: dict[str, Any]) -> str:
-    """A caption for the files and pictures that go with a request."""
-    found = objects(mapping(request, "variableData"), "variables")
-    files = [one for one in found if string(one, "kind") in ("file", "image")]
-    named = ((string(one, "kind"), last_part(string(one, "name"))) for one in files)
-    return " ".join("[image]" if what == "image" else f"[file {name}]" for what, name in named)
+def _variable(value: dict[str, Any]) -> str:
+    """The caption of a file or a picture that goes with a request."""
+    file = f"[file {last_part(string(value, 'name'))}]"
+    return {"image": "[image]", "file": file}.get(string(value, "kind"), "")
+
+
+_attached = each("variableData/variables", _variable)
 
 
 def _response(parts: list[Any], place: Place) -> Iterator[Event]:
@@ -231,7 +222,7 @@ def _messages(item: Item, chat: Item, id_: str, stored: Sequence[str]) -> Iterat
     rest = set() if all(known) else set(stored).difference(listed)
     for key in (*listed, *sorted(rest, key=lambda key: (string(rows[key], "createdAt", "timestamp"), key))):
         if key in rows:
-            yield Item(rows[key], item.line, f"{item.pointer}/{_TABLE}/{escaped(key)}")
+            yield item.at(_TABLE, key)
     yield from chat.elements("conversation")
     yield from chat.elements("bubbles")
 
@@ -353,12 +344,11 @@ def _opened(item: Item, _: Place, chat: Chat) -> Iterable[Event]:
     return [
         event
         for part in item.value["parts"]
-        for event in _part(part, role, own, Place(part, _time(part.value) or time, *ids))
+        for event in _part(part, role, own, Place(part, _begun(part.value, None) or time, *ids))
     ]
 
 
-def _time(part: object) -> object:
-    return mapping(part, "time").get("start") or mapping(part, "state", "time").get("start")
+_begun = value_of("time/start state/time/start")
 
 
 def _part(part: Item, role: str, own: str, place: Place) -> Iterable[Event]:
@@ -377,8 +367,6 @@ FORMS = {
     "vscode-chat": Form(
         claims=_vscode_claims,
         items=_vscode,
-        parted=lambda _, item: [Chat(item, item.value["items"])] if "items" in mapping(item.value) else [],
-        inside=_REQUESTS,
         name="sessionId",
         title="customTitle",
         kind=lambda _, __: "request",

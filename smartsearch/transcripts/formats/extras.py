@@ -11,7 +11,7 @@ import re
 from pathlib import PurePath
 
 from smartsearch.transcripts.archive import plain_name
-from smartsearch.transcripts.formats.fields import objects, string
+from smartsearch.transcripts.formats.fields import mapping, objects, string
 from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.html import is_html
 from smartsearch.transcripts.source import Source
@@ -73,20 +73,13 @@ def _is_list(source: Source) -> bool:
 
 def _is_extra(source: Source) -> bool:
     """Whether a JSON file is one of the others; only asked about what no other format claims."""
-    if _name(source) == "index.json":
-        return _is_index(source.head(1))
+    if _name(source) == "index.json":  # the names of Discord's channels by their ids
+        channels = list(mapping(next(iter(source.head(1)), None)))[:20]
+        return bool(channels) and all(len(key) >= 17 and key.isdecimal() for key in channels)
     keys = _KEYS.get(_name(source))
     if keys is None or not source.json.items:
         return False
     return not keys or any(isinstance(value, dict) and keys & value.keys() for value in source.head())
-
-
-def _is_index(values: list[object]) -> bool:
-    """Whether a file's first value has the names of Discord's channels by their ids of 17 and more digits."""
-    found = values[0] if values else None
-    if not isinstance(found, dict) or not found:
-        return False
-    return all(len(str(key)) >= 17 and str(key).isdecimal() for key in list(found)[:20])
 
 
 def _is_page(source: Source) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, pairwise, repeat
+from itertools import pairwise
 from typing import Any
 
 from smartsearch.transcripts.faults import FormatError
@@ -81,30 +81,19 @@ def kind(value: object) -> str:
     return _KINDS.get(type(value).__name__, "a number")
 
 
-def escaped(key: str) -> str:
-    """A key as a step of a JSON pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
-
-
 def last_part(path: str) -> str:
     """The name at the end of a path of any system: `harbour` of `/home/ines/harbour` and `C:\\harbour`."""
     return path.rstrip("\\/").replace("\\", "/").rpartition("/")[2]
 
 
-def misfit(value: object, key: str, *kinds: type) -> str:
-    """Why a value is no message with its text under `key`, or "". `kinds` of text: strings if not given."""
+def misfit(value: object, key: str, *kinds: type) -> FormatError | None:
+    """The fault of what is no message with its text under `key`. `kinds` of text: strings if not given."""
     if not isinstance(value, dict):
-        return f"{kind(value)} in the place of a message"
+        return FormatError(f"{kind(value)} in the place of a message")
     found = value.get(key)
     if found is None or isinstance(found, kinds or (str,)):
-        return ""
-    return f"`{key}` is {kind(found)}, not text"
-
-
-def filled(said: str, sign: str, names: Iterable[str]) -> str:
-    """A text with names where a sign stands for each, in their order; signs beyond the last name stay."""
-    first, *rest = said.split(sign)
-    return first + "".join(f"{name}{piece}" for piece, name in zip(rest, chain(names, repeat(sign))))
+        return None
+    return FormatError(f"`{key}` is {kind(found)}, not text")
 
 
 def in_time(items: Iterable[Item], when: Callable[[Any], float | None]) -> Sequence[Item]:

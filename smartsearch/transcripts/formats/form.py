@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -22,7 +23,6 @@ from smartsearch.transcripts.formats.blocks import events_of
 from smartsearch.transcripts.formats.branch import Node, shown
 from smartsearch.transcripts.formats.captions import joined
 from smartsearch.transcripts.formats.fields import (
-    escaped,
     in_time,
     kind,
     last_part,
@@ -31,7 +31,7 @@ from smartsearch.transcripts.formats.fields import (
     string,
     unwrapped,
 )
-from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.jsontext import Item, escaped
 from smartsearch.transcripts.formats.paths import EACH, Pick, Reads, at, path, shaped, value_of
 from smartsearch.transcripts.source import Source
 
@@ -62,8 +62,8 @@ class Form:
     of them by id; without such it is one. `inside` are those from a conversation to its messages, listed or
     by id, `first` leads to a message before these, "" to the conversation itself. Without any of these, or
     where `alone` says so, a record is a message of the file, whose conversations are parted `by` an id.
-    `items` gives the records of other files than plain JSON, or of a log that is played back, `parted` the
-    conversations of a record that no path leads to.
+    `items` gives the records of other files than plain JSON, or of a log that is played back, or
+    conversations; `parted` those of a record that no path leads to.
 
     `name` and `title` are read of a conversation, as is `called`: what people call it is its name, but its
     title where another one of the file is called so too. For messages of the file it is the first record
@@ -82,7 +82,7 @@ class Form:
 
     claims: str | tuple[str, ...] | Callable[[Any], bool] = ""
     detect: Callable[[Source], bool] | None = None
-    items: Callable[[Source], Iterable[Item | FormatError]] = Source.items
+    items: Callable[[Source], Iterable[Item | Chat | FormatError]] = Source.items
     parted: Callable[[Source, Item], Iterable[Chat | FormatError]] | None = None
     chats: str = ""
     inside: str = ""
@@ -158,7 +158,7 @@ class Form:
         own: list[Item] = []
         parted = self.parted or (self._found if self.chats or self.inside else None)
         for item in self.items(source):
-            if isinstance(item, FormatError):
+            if isinstance(item, FormatError | Chat):
                 chats.append(item)
                 continue
             found = list(parted(source, item)) if parted else []
@@ -196,9 +196,8 @@ class Form:
             ways = [way for way in self.inside.split() if isinstance(at(one.value, way), list | dict)]
             ways = [EACH] if isinstance(one.value, list) and self.alone else ways
             if ways:
-                opened = [] if self.first is None else [_step(one, self.first)]
-                tree = bool(self.parent)
-                listed = (message for way in ways for message in _elements(one, way, tree))
+                opened = [] if self.first is None else [one.at(*self.first.split())]
+                listed = (message for way in ways for message in _elements(one, way, bool(self.parent)))
                 yield self._chat(source, one, [*opened, *listed])
             elif held and isinstance(one.value, dict):
                 yield _no_chat(one, self.inside)
@@ -229,11 +228,14 @@ class Form:
 
     def _on_branch(self, messages: list[tuple[Item, str]], chat: Chat) -> list[tuple[Item, str]]:
         """The messages of the branch to the leaf, among those without an id, which are on none."""
-        leaf, names = self._of.leaf(chat.value, chat.about), [self._own(one, chat) for one, _ in messages]
-        timed = leaf not in names
+        of, about, within = self._of, chat.about, self.within
+        leaf, values = of.leaf(chat.value, about), [mapping(one.value) for one, _ in messages]
+        inner = [mapping(value.get(within, value)) for value in values]
+        names = [(within and string(v, "id")) or of.turn(said, about) for v, said in zip(values, inner)]
+        times = [] if leaf in names else [time_of(unwrapped(of.time(said, about))) for said in inner]
         nodes = [
-            Node(name, self._of.parent(one.value, chat.about), self._told(one, chat) if timed else "")
-            for (one, _), name in zip(messages, names)
+            Node(name, of.parent(value, about), time)
+            for name, value, time in zip_longest(names, values, times, fillvalue="")
             if name
         ]
         placed = [n for n, name in enumerate(names) if name]
@@ -241,16 +243,6 @@ class Form:
         aside = [n for n, name in enumerate(names) if not name]
         order = [*aside, *kept] if kept != sorted(kept) else sorted([*aside, *kept])
         return [messages[n] for n in order]
-
-    def _own(self, item: Item, chat: Chat) -> str:
-        """The id of a message's place in a tree, "" of what is none."""
-        value = mapping(item.value)
-        own = string(value, "id") if self.within else ""
-        return own or self._of.turn(mapping(value.get(self.within, value)), chat.about)
-
-    def _told(self, item: Item, chat: Chat) -> str:
-        value = mapping(item.value)
-        return time_of(unwrapped(self._of.time(mapping(value.get(self.within, value)), chat.about)))
 
     def _answered(self, chat: Chat) -> list[tuple[Item, str]]:
         """The messages, each with those behind it that answer it, however deep."""
@@ -293,7 +285,7 @@ class Form:
         for n, (item, thread) in enumerate(messages, 1):
             value = item.value
             if not isinstance(value, dict) or not isinstance(value.get(says), kinds):
-                yield item.fault(misfit(value, says, *self.kinds))
+                yield item.fault(str(misfit(value, says, *self.kinds)))
                 continue
             try:
                 if skip and (left := skip(value, about)):
@@ -342,7 +334,7 @@ class Form:
     def _events(self, item: Item, chat: Chat) -> Iterable[Event]:
         value, of, about = item.value, self._of, chat.about
         if self.says and (wrong := misfit(value, self.says, *self.kinds)):
-            return [item.fault(wrong)]
+            return [item.fault(str(wrong))]
         if not isinstance(value, dict):
             return [no_object(item)]
         if self.skip and (left := self.skip(value, about)):
@@ -402,8 +394,3 @@ def _inner(item: Item, way: str) -> Item:
     if isinstance(inner, dict) and "id" in item.value and not string(inner, "id"):
         inner = inner | {"id": item.value["id"]}
     return Item(inner, item.line, f"{item.pointer}/{way}")
-
-
-def _step(item: Item, way: str) -> Item:
-    """What stands at `way` in a value, which is it itself for ""."""
-    return Item(at(item.value, way), item.line, f"{item.pointer}/{way}" if way else item.pointer)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from smartsearch.transcripts.formats.fields import escaped, mapping, string
-from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.fields import mapping, string
+from smartsearch.transcripts.formats.jsontext import Item, escaped
 from smartsearch.transcripts.formats.keys import (
     ANSWERED,
     HEAD,
@@ -27,11 +27,11 @@ _ROLE = {"role": "assistant"}
 
 
 class Conversation(NamedTuple):
-    """The object around some messages, the key that parts them from others in it, and they."""
+    """Some messages, the object around them, and the key that parts them from others in it."""
 
-    around: Item
-    label: str
     messages: Sequence[Item]
+    around: Item = Item(None, 0)
+    label: str = ""
 
 
 def is_message(value: object) -> bool:
@@ -91,7 +91,7 @@ def conversations(item: Item, most: int | None = None) -> list[Conversation]:
             return []
         known = next((key for key in keys.lists if _is_list(value, key)), "")
         if known and not keys.answered:
-            return [Conversation(item, "", [*_system(item), *item.elements(known)])]
+            return [Conversation([*_system(item), *item.elements(known)], item)]
         if not any(isinstance(value[key], list) for key in keys.lists) and (
             is_message(value) or (keys.text and are_messages([value]))
         ):
@@ -105,33 +105,31 @@ def _inside(item: Item, most: int | None, depth: int) -> list[Conversation]:
         return []
     if isinstance(value, list):
         if are_listed(value, far=depth > 1):
-            return [Conversation(Item(None, 0), "", list(item.elements()))]
+            return [Conversation(list(item.elements()))]
         if 2 * sum(map(bool, map(pair, value[:HEAD]))) > len(value[:HEAD]):
-            return [
-                Conversation(Item(None, 0), "", [half for one in item.elements() for half in halves(one)])
-            ]
+            return [Conversation([half for one in item.elements() for half in halves(one)])]
         inner = [
             Item(mapping(one.value, "message"), one.line, f"{one.pointer}/message") for one in item.elements()
         ]
         if inner and are_messages([one.value for one in inner[:HEAD]]):
-            return [Conversation(Item(None, 0), "", inner)]
+            return [Conversation(inner)]
         return [one for each in islice(item.elements(), most) for one in _inside(each, most, depth + 1)]
     if not isinstance(value, dict) or is_reply(value):
         return []
     if depth and is_message(value):
-        return [Conversation(Item(None, 0), "", [item])]
+        return [Conversation([item])]
     known = next((key for key in LISTS if _is_list(value, key)), "")
     known = known or ("messages" if not depth and value.get("messages") == [] else "")
     keys = [known, *keys_of(value).answered] if known else islice(value, most)
     found: dict[str, list[Conversation]] = {}
     for key in keys:
-        place = Item(value[key], item.line, f"{item.pointer}/{escaped(key)}")
+        place = item.at(key)
         if key == known:
-            found[key] = [Conversation(Item(None, 0), "", list(place.elements()))]
+            found[key] = [Conversation(list(place.elements()))]
         elif isinstance(place.value, list | dict) and (some := _inside(place, most, depth + 1)):
             found[key] = some
         elif known and isinstance(place.value, str):
-            found[key] = [Conversation(item, "", [place._replace(value=_ROLE | {"content": place.value})])]
+            found[key] = [Conversation([place._replace(value=_ROLE | {"content": place.value})], item)]
     return _parted(item, found)
 
 
@@ -141,7 +139,7 @@ def _parted(item: Item, found: dict[str, list[Conversation]]) -> list[Conversati
     if sum(key in _TOGETHER for key in found) > 1:
         messages = [message for one in together for message in one.messages]
         found = {key: some for key, some in found.items() if key not in _TOGETHER}
-        found |= {"": [Conversation(item, "", messages)]}
+        found |= {"": [Conversation(messages, item)]}
     many = len(found) > 1
     return [
         one if one.around.value else one._replace(around=item, label=key if many else "")

@@ -13,7 +13,6 @@ from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 
-SUFFIXES = (".html", ".htm")
 _OPENINGS = ("<!doctype html", "<html")
 _HEAD = 1 << 18
 """Characters in which a page says whose it is: style sheets stand before what they are for."""
@@ -30,12 +29,11 @@ _UNKNOWN = "an HTML page of no known chat; export the chat as JSON or text"
 
 def is_html(source: Source) -> bool:
     """Whether a file is an HTML page, by its name or by how it begins."""
-    return source.suffix in SUFFIXES or source.text[:500].lstrip().lower().startswith(_OPENINGS)
+    return source.suffix in (".html", ".htm") or source.text[:500].lstrip().lower().startswith(_OPENINGS)
 
 
-def detect(source: Source) -> bool:
-    """Whether a file is HTML; only asked about what no reader of a kind of HTML claims."""
-    return is_html(source)
+detect = is_html
+"""Only asked about what no reader of a kind of HTML claims."""
 
 
 def read(source: Source) -> Iterator[Record]:

@@ -43,14 +43,24 @@ class Item(NamedTuple):
         """Why the value does not fit."""
         return FormatError(reason, line=self.line, pointer=self.pointer, kind=kind)
 
-    def elements(self, *path: str) -> Iterator[Item]:
-        """The elements of the list to which one key after the other leads; none where no list is."""
-        found, line = self.value, self.line
+    def at(self, *path: str) -> Item:
+        """What one key after the other leads to; None at that place where they lead to nothing."""
+        found, place = self.value, self.pointer
         for key in path:
             found = found.get(key) if isinstance(found, dict) else None
-        place = "/".join([self.pointer, *path])
+            place += f"/{escaped(key)}"
+        return Item(found, self.line, place)
+
+    def elements(self, *path: str) -> Iterator[Item]:
+        """The elements of the list to which one key after the other leads; none where no list is."""
+        found, line, place = self.at(*path)
         for n, value in enumerate(found if isinstance(found, list) else ()):
             yield Item(value, line, f"{place}/{n}")
+
+
+def escaped(key: str) -> str:
+    """A key as a step of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
 
 
 @dataclass(frozen=True)
@@ -97,11 +107,8 @@ def documents(text: str, suffix: str) -> Documents:
             return found
         raise broken from None
     one_line = suffix in LINE_SUFFIXES and "\n" not in text.strip()
-    return Documents((Item(value, text[: _start(text)].count("\n") + 1 if one_line else 0, ""),))
-
-
-def _start(text: str) -> int:
-    return len(text) - len(text.lstrip())
+    above = text[: len(text) - len(text.lstrip())]
+    return Documents((Item(value, above.count("\n") + 1 if one_line else 0, ""),))
 
 
 def _by_line(text: str, *, first_must_parse: bool) -> Documents:

@@ -9,45 +9,35 @@ from typing import Any, NamedTuple
 
 from smartsearch.errors import UsageError
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.formats.fields import escaped, mapping, objects, string
-from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.fields import mapping, objects, string
+from smartsearch.transcripts.formats.jsontext import Item, escaped
 
 # Case, blanks and marks count for nothing: `createdAt` and `Created At` are `created_at`. The first that a
 # record has wins.
+_KEYS = """
+speaker: speaker sender author name username nick nickname speaker_name sender_name author_name display_name
+    from_name participant person from by posted_by user_name handle commenter uploader who first_name
+    senders person_email sender_email author_email from_email de remitente absender expéditeur auteur
+    remetente mittente отправитель автор sprecher verfasser autor autore afzender spreker nadawca odesílatel
+    avsändare afsender avsender lähettäjä feladó gönderen pengirim nombre 发送者 发件人 昵称 送信者 発言者
+    보낸사람 이름
+text: content text message body utterance msg message_text message_body comment transcript body_text
+    content_text mensaje nachricht mensagem messaggio texto сообщение текст 内容 消息 testo texte bericht
+    tekst treść wiadomość zpráva meddelande besked contenu contenido contenuto melding viesti üzenet mesaj
+    pesan メッセージ 本文 메시지
+time: time timestamp created_at create_time date created_date ts datetime sent_at created_utc epoch
+    posted_at published_at when at created start_time started_at start published fecha hora datum zeit
+    uhrzeit heure дата время 时间 日期 godzina tijd tijdstip čas tid tidspunkt päivämäärä dátum tarih saat
+    jour tanggal waktu ora data 日時 時刻 날짜 시간
+conversation: conversation_id thread_id conversation channel chat room channel_name chat_name room_name
+    channel_id chat_id room_id topic_id chat_session
+session: session_id session
+turn: id message_id uuid turn_identifier msg_id
+role: role
+"""
 _USUAL = {
-    "speaker": (
-        *("speaker", "sender", "author", "name", "username", "nick", "nickname", "speaker_name"),
-        *("sender_name", "author_name", "display_name", "from_name", "participant", "person", "from"),
-        *("by", "posted_by", "user_name", "handle", "commenter", "uploader", "who", "first_name", "senders"),
-        *("person_email", "sender_email", "author_email", "from_email", "de"),
-        *("remitente", "absender", "expéditeur", "auteur", "remetente", "mittente", "отправитель", "автор"),
-        *("sprecher", "verfasser", "autor", "autore", "afzender", "spreker", "nadawca", "odesílatel"),
-        *("avsändare", "afsender", "avsender", "lähettäjä", "feladó", "gönderen", "pengirim", "nombre"),
-        *("发送者", "发件人", "昵称", "送信者", "発言者", "보낸사람", "이름"),
-    ),
-    "text": (
-        *("content", "text", "message", "body", "utterance", "msg", "message_text", "message_body"),
-        *("comment", "transcript", "body_text", "content_text"),
-        *("mensaje", "nachricht", "mensagem", "messaggio", "texto", "сообщение", "текст", "内容", "消息"),
-        *("testo", "texte", "bericht", "tekst", "treść", "wiadomość", "zpráva", "meddelande", "besked"),
-        *("contenu", "contenido", "contenuto", "melding", "viesti", "üzenet", "mesaj", "pesan"),
-        *("メッセージ", "本文", "메시지"),
-    ),
-    "time": (
-        *("time", "timestamp", "created_at", "create_time", "date", "created_date", "ts", "datetime"),
-        *("sent_at", "created_utc", "epoch", "posted_at", "published_at", "when", "at", "created"),
-        *("start_time", "started_at", "start", "published"),
-        *("fecha", "hora", "datum", "zeit", "uhrzeit", "heure", "дата", "время", "时间", "日期"),
-        *("godzina", "tijd", "tijdstip", "čas", "tid", "tidspunkt", "päivämäärä", "dátum", "tarih", "saat"),
-        *("jour", "tanggal", "waktu", "ora", "data", "日時", "時刻", "날짜", "시간"),
-    ),
-    "conversation": (
-        *("conversation_id", "thread_id", "conversation", "channel", "chat", "room", "channel_name"),
-        *("chat_name", "room_name", "channel_id", "chat_id", "room_id", "topic_id", "chat_session"),
-    ),
-    "session": ("session_id", "session"),
-    "turn": ("id", "message_id", "uuid", "turn_identifier", "msg_id"),
-    "role": ("role",),
+    field: tuple(words.split())
+    for field, _, words in (row.partition(":") for row in re.split(r"\n(?! )", _KEYS.strip()))
 }
 _TIME = re.compile(
     "(?:message|msg|chat|local|server|event|sent|created|posted|received|utc|unix)?"
@@ -267,7 +257,9 @@ def said_of(records: Iterable[object]) -> str:
     """
     used, left, understood = ["", "", ""], dict[str, None](), set(map(plain, _UNDERSTOOD))
     for value in records:
-        if not isinstance(value, dict) or _has_role(value):
+        if not isinstance(value, dict) or isinstance(value.get("role"), str):
+            return ""
+        if "from" in value and isinstance(value.get("value"), str):
             return ""
         keys = keys_of(value)
         who, said = (*keys.speaker, *keys.after_role), keys.text
@@ -283,10 +275,6 @@ def said_of(records: Iterable[object]) -> str:
     lost = f"; not read: {_listed(list(left))}" if left else ""
     named = (f"{field}={key}" for field, key in zip(("speaker", "text", "time"), used, strict=True) if key)
     return f"read as messages: {', '.join(named)}{lost}"
-
-
-def _has_role(record: dict[str, Any]) -> bool:
-    return any(isinstance(record.get(key), str) for key in ("role", "value" if "from" in record else "role"))
 
 
 def known() -> str:

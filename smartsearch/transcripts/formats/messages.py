@@ -236,7 +236,7 @@ def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
         for half in () if chats else halves(item):
             for one in _threaded(half):
                 yield _Message(one, source.stem)
-        for around, label, messages in chats:
+        for messages, around, label in chats:
             n, value = n + 1, around.value
             name = string(value, *_CONVERSATION_KEYS) if not label else ""
             name = name or label or (f"{source.stem}#{n}" if many else source.stem)

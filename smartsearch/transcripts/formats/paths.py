@@ -27,9 +27,7 @@ EACH = "*"
 
 def at(value: object, way: str) -> Any:
     """What one path leads to, None where it ends early."""
-    for key in way.split("/") if way and way != EACH else ():
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+    return _led(value, way.split("/") if way and way != EACH else ())
 
 
 def path(written: Pick) -> Reads:

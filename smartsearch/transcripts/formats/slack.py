@@ -19,15 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.captions import bracketed, joined
-from smartsearch.transcripts.formats.fields import (
-    Mentions,
-    in_time,
-    mapping,
-    objects,
-    sequence,
-    string,
-    text,
-)
+from smartsearch.transcripts.formats.fields import Mentions, in_time, mapping, objects, sequence, string, text
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 from smartsearch.transcripts.formats.neighbours import made_beside
@@ -74,9 +66,9 @@ def _is_message(value: object) -> bool:
     return value.get("type") == "message" or ("text" in value and ("user" in value or "bot_id" in value))
 
 
-def _channels(source: Source, whole: Item) -> Iterator[Chat]:
+def _channels(source: Source) -> Iterator[Chat]:
     """The channels of a file, and the names that it or the export has."""
-    items = whole.value
+    items = list(source.items())
     held = any(_messages_of(item) is not None for item in items[:20])
     people = _beside(source, _PEOPLES_BESIDE if held else _PEOPLE, _named)
     listed = _beside(source, _CHANNELS_BESIDE if held else _CHANNELS, _listed)
@@ -88,7 +80,7 @@ def _channels(source: Source, whole: Item) -> Iterator[Chat]:
     day = source.stem if to_iso(source.stem) == source.stem else ""  # as Slack cut it
     for room, messages in _messages(items).items():
         name = names.channels.get(room) or room or own
-        yield Chat(whole, messages, name, _title(name, listed, names), _About(names, day))
+        yield Chat(Item(None, 0), messages, name, _title(name, listed, names), (names, day))
 
 
 def _messages(items: Iterable[Item]) -> dict[str, Sequence[Item]]:
@@ -116,18 +108,18 @@ def _messages_of(item: Item) -> Iterator[Item] | None:
     """The messages that a value holds, None of one that holds none."""
     if _is_chunk(item.value):
         return chain(item.elements("m"), item.elements("sm"))
-    return _with_replies(item) if isinstance(mapping(item.value).get("messages"), list) else None
+    if not isinstance(mapping(item.value).get("messages"), list):
+        return None
+    return (
+        one
+        for message in item.elements("messages")
+        for one in (message, *message.elements("slackdump_thread_replies"))
+    )
 
 
-def _with_replies(item: Item) -> Iterator[Item]:
-    for message in item.elements("messages"):
-        yield message
-        yield from message.elements("slackdump_thread_replies")
-
-
-def _said(value: dict[str, Any], about: Any) -> tuple[str, str]:
+def _said(value: dict[str, Any], about: tuple[Names, str]) -> tuple[str, str]:
     """The text of a message and its caption. What is attached is the text where there is no other."""
-    names = about.names
+    names, _ = about
     said = plain(text(value, "text"), names) or blocks(value, names)
     if value.get("subtype") == "file_comment":
         said = plain(text(mapping(value, "comment"), "comment"), names) or said
@@ -137,7 +129,7 @@ def _said(value: dict[str, Any], about: Any) -> tuple[str, str]:
     return said, joined([*shared(value), *(bracketed("attached", one) for one in found)])
 
 
-def _speaker(value: dict[str, Any], about: Any) -> str:
+def _speaker(value: dict[str, Any], about: tuple[Names, str]) -> str:
     """The name people see: a bot's own, the member's, the one the message carries, or the id."""
     own = text(value, "username")
     if own and value.get("subtype") == "bot_message":
@@ -145,14 +137,7 @@ def _speaker(value: dict[str, Any], about: Any) -> str:
     user = text(value, "user") or text(mapping(value, "comment"), "user")
     carried = text(mapping(value, "user_profile"), "display_name", "real_name", "name")
     bot = text(mapping(value, "bot_profile"), "name")
-    return about.names.people.get(user) or carried or own or bot or user or text(value, "bot_id")
-
-
-class _About(NamedTuple):
-    """The names of a file, and the day that it is of."""
-
-    names: Names
-    day: str
+    return about[0].people.get(user) or carried or own or bot or user or text(value, "bot_id")
 
 
 class _Rooms(NamedTuple):
@@ -220,14 +205,13 @@ def _entries(written: str) -> list[dict[str, Any]]:
 
 
 _FORM = Form(
-    items=lambda source: [Item(list(source.items()), 0)],
-    parted=_channels,
+    items=_channels,
     says="text",
     text=_said,
     speaker=_speaker,
     time=lambda value, _: to_iso(text(value, "ts")),
     turn=lambda value, _: text(value, "ts"),
-    session=lambda value, about: text(value, "thread_ts") or about.day or to_iso(text(value, "ts"))[:10],
+    session=lambda value, about: text(value, "thread_ts") or about[1] or to_iso(text(value, "ts"))[:10],
     skip=lambda value, _: text(value, "subtype") in _NOTICES,
 )
 read = _FORM.read

@@ -180,7 +180,7 @@ def _lists(
         for key, held in value.items():
             on = f"{way}/{key}" if isinstance(held, list | dict) and plain(key) in _LISTS else ""
             if on and (only is None or f"{only}/".startswith(f"{on}/")):
-                yield from _lists(Item(held, item.line, f"{item.pointer}/{key}"), only, who, on)
+                yield from _lists(item.at(key), only, who, on)
 
 
 def _by_whom(item: Item, above: Any, way: str, *, whole: bool) -> Iterator[tuple[Item, Any]]:

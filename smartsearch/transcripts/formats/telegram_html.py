@@ -16,7 +16,7 @@ from typing import NamedTuple
 from smartsearch.text.htmltext import Element, elements, text_of
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.format import Record, turn
-from smartsearch.transcripts.formats.captions import attachment, bracketed, joined, linked
+from smartsearch.transcripts.formats.captions import attachment, bracketed, joined, linked, polled
 from smartsearch.transcripts.formats.fields import last_part
 from smartsearch.transcripts.formats.html import is_html
 from smartsearch.transcripts.formats.jsontext import Item
@@ -89,17 +89,14 @@ def read(source: Source) -> Iterator[Record]:
         if text.count("<", message.end(), end) > _TAGS:
             yield Item(None, line).fault(f"a message of more than {_TAGS:,} tags", "too_large")
             continue
-        parts = _parts(text[message.end() : end])
+        html = text[message.end() : end]
+        parts = _Parts(html, [(one.classes, one) for one in elements(html) if "class" in one.tag])
         speaker = _speaker(parts) or speaker
         origin = _origin(parts, origin)
         if parts.first("media_call") is None:
             yield _turn(source.path, Item(None, line), parts, speaker, origin, name, message["id"])
     if not messages:
         yield Item(None, 0).fault("no messages of Telegram's here")
-
-
-def _parts(html: str) -> _Parts:
-    return _Parts(html, [(one.classes, one) for one in elements(html) if "class" in one.tag])
 
 
 def _speaker(parts: _Parts) -> str:
@@ -193,7 +190,7 @@ def _titled(parts: _Parts, one: Element, noun: str) -> str:
 
 def _poll(parts: _Parts) -> str:
     answers = [_words(parts, one).removeprefix("- ") for classes, one in parts.found if "answer" in classes]
-    return bracketed("poll", parts.text("question"), " / ".join(answers))
+    return polled(parts.text("question"), answers)
 
 
 def _words(parts: _Parts, one: Element) -> str:

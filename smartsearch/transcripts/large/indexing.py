@@ -219,7 +219,7 @@ class _Build:
                 self._built.removed += not held[1].startswith(store.APART)
                 del self._known[path]
             if together:
-                self._note(path, store.APART + state)
+                self._write(path, store.APART + state, 0, "[]", "[]", "[]", b"")
                 self._leave(path)
             return True
         self._put(path, state, read, held, once=known is not None and known.once)
@@ -229,11 +229,13 @@ class _Build:
         said = "needs files beside it, so every question reads it"
         self._built.skipped.append(Skipped(path, "not_alone", said))
 
-    def _note(self, path: str, state: str) -> None:
-        """Mark a file as not indexable."""
-        asked = "INSERT INTO files VALUES (NULL, ?, ?, 0, '[]', '[]', '[]', x'')"
-        number = self._database.execute(asked, (os.fsencode(path), state)).lastrowid or 0
+    def _write(self, path: str, state: str, *facts: object) -> int:
+        """Put down what is known of a file, under the number that it has, or a new one."""
+        asked = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        known = self._known.get(path, (None, ""))[0]
+        number = self._database.execute(asked, (known, os.fsencode(path), state, *facts)).lastrowid or 0
         self._known[path] = (number, state)
+        return number
 
     def _put(self, path: str, state: str, read: Corpus, held: tuple[int, str] | None, *, once: bool) -> None:
         facts = (
@@ -243,17 +245,9 @@ class _Build:
             json.dumps([said.removeprefix(f"{path}: ") for said in read.warnings]),
             b"".join(id_of(turn) for turn in read.turns) if once else b"",
         )
-        if held:
-            number = held[0]
-            fields = ["state", "turns", "speakers", "skipped", "warnings", "ids"]
-            asked = f"UPDATE files SET {', '.join(f'{field} = ?' for field in fields)} WHERE id = ?"
-            self._database.execute(asked, (state, *facts, number))
-            self._built.changed += 1
-        else:
-            asked = "INSERT INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
-            number = self._database.execute(asked, (os.fsencode(path), state, *facts)).lastrowid or 0
-            self._built.new += 1
-        self._known[path] = (number, state)
+        number = self._write(path, state, *facts)
+        self._built.changed += bool(held)
+        self._built.new += not held
         records = list(map(store.record, read.turns))
         kept = self._keep(number, records) if held else 0
         self._append(number, kept, read.turns[kept:], records[kept:])
