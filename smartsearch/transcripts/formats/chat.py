@@ -111,8 +111,9 @@ def head_of(lines: Sequence[str]) -> Head | None:
 
 
 _TRANSCRIPT = re.compile(
-    r"\W{0,6}(?:[^\n:]{0,80}[\s–—-]\s?)?(?:transcripts?|transcription|transkript(?:ion)?|transcripci[oó]n|transcri[cç][aã]o"
-    r"|trascrizione|afschrift|verbatim|gesprächsverlauf|записьразговора|стенограмма|文字起こし|逐字稿)\W{0,4}",
+    r"\W{0,6}(?:[^\n:]{0,80}[\s–—-]\s?)?(?:transcripts?|transcription|transkript(?:ion)?|transcripci[oó]n"
+    r"|transcri[cç][aã]o|trascrizione|afschrift|verbatim|gesprächsverlauf|запись разговора|стенограмма"
+    r"|文字起こし|逐字稿)\W{0,4}",
     re.I,
 )
 """What stands between the summary of a meeting and what was said."""
@@ -323,7 +324,8 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
         ):
             state.title = line.strip(DECORATION)
         else:
-            state.lines.append(line.lstrip("| ") if head and head.written[0] == ">" else line)
+            threaded = line[:1] == "|" and head is not None and head.written[0] == ">"
+            state.lines.append(line.lstrip("| ") if threaded else line)
             state.line = state.line or (number if line.strip() else 0)
         alone = not line.strip()
     yield from state.close()

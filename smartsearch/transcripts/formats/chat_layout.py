@@ -48,7 +48,9 @@ _PAGE = re.compile(
 """`Page 3 of 9`, `Seite 3/9`, `- 3 -`."""
 _BUTTONS, _LIKELY = 12, 0.6
 _ROW = 0.9  # share of lines that open turns where any line does
+_NAME_WORDS = 5
 _LISTED = re.compile(r"[-*] (?P<at>\d{1,2}:\d\d(?::\d\d)?) (?P<text>\S.*)")
+"""An item of a list that begins with a clock."""
 _DIGITS = re.compile(r"\d+")
 _BY = (" by ", " von ", " par ", " de ", " por ", " di ", " door ", " av ", " af ")
 """Behind them the line above a head says who sent what it repeats, in Teams' window: `The lift ... by Ole`"""
@@ -223,8 +225,9 @@ def _deeds(
         told |= {number: Opening("plain", "", "", line) for number, line in stars if number not in found}
     deeds = dict[int, Opening]()
     for number, here in told.items():
-        who = next((name for name in names if here.text[2:].startswith(f"{name} ")), "")
-        if who:
+        words = here.text[2:].split(" ", _NAME_WORDS)
+        begun = (" ".join(words[:many]) for many in range(1, len(words)))
+        if who := next((name for name in begun if name in names), ""):
             deeds[number] = replace(here, name=who, text=here.text[3 + len(who) :])
     return deeds
 

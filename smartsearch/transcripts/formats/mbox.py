@@ -84,6 +84,9 @@ _SURE = frozenset(("message-id", "mime-version", "received", "return-path", "sen
 _SINGLE = (".eml", ".emlx")
 _TOP = 400
 """Lines in which the header of a single mail has to end."""
+_CLOCK = re.compile(r"\d:\d\d")
+_HEADERS, _TALKS = 4, 50_000
+"""Clocks that a mail has which tells one or two times, and characters in which a talk shows itself."""
 _PLIST = re.compile(r"^<\?xml version=\S{1,9}(?: encoding=\S{1,12})?\?>\s{1,4}<!DOCTYPE plist", re.M)
 
 
@@ -382,7 +385,8 @@ _FORM = Form(
 
 def read(source: Source) -> Iterator[Record]:
     """The mails; or the talk that a single one holds, as those that helpdesks and meetings send do."""
-    mails = [] if _is_box(source) else [mail for mail in _mails(source) if isinstance(mail, Item)]
+    may_talk = not _is_box(source) and len(_CLOCK.findall(source.text[:_TALKS])) > _HEADERS
+    mails = [mail for mail in _mails(source) if isinstance(mail, Item)] if may_talk else []
     talk = _talk(source, mails[0].value["text"]) if len(mails) == 1 else None
     yield from chat.read(talk) if talk else _FORM.read(source)
 

@@ -523,6 +523,8 @@ _ANY_STAMP = re.compile(ANY_STAMP, re.I)
 
 def _senders(source: Source) -> frozenset[str]:
     """Who stands alone above messages where the owner does, in words for oneself; else nobody."""
+    if not any(line.strip() in _BY_ME for line in source.lines[:LOOKED_AT]):
+        return frozenset()
     bare = [line.strip() for line in source.lines if line.strip()]
     counts = Counter(line for line in bare if line not in _SHOWN)
     own = _BY_ME & counts.keys()
