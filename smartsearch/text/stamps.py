@@ -48,7 +48,7 @@ _ZONE = (
 )
 _HALF = (
     rf"(?:[ap]\.?\s?m\b\.?|{ABROAD_HALF}(?![^\W_])|(?-i:SA|CH|PG|PTG|TG|NM|VM)\b"
-    rf"|(?!(?:Dr|Mrs?|Ms|Prof|St|Hr|Fr|Sra?|Ing|Mag)\.){_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
+    rf"|(?!(?:Dr|Mrs?|Ms|Prof|St|Hr|Fr|Sra?|Ing|Mag)\.|(?-i:[A-Z])\.){_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
 )
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
@@ -73,7 +73,7 @@ _AT = r"\d{1,4}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
 STAMP = (
     rf"(?<![a-z\d:])(?:{_SPOT}{_TO}{_SPOT}"
     rf"|(?:{_DAY_OF_WEEK}|(?:le|am|den|on|el|il|em|op) )?(?:{_DATE}){_BETWEEN}{_EARLY}?{_LOOSE}"
-    rf"(?:\s(?-i:[A-Z]{{3,4}}))?(?:\s\d{{4}}\b)?"
+    rf"(?:\s(?-i:[A-Z]{{3,4}})(?=\s\d{{4}}\b))?(?:\s\d{{4}}\b)?"
     rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d(?::\d\d)?"
     rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
     rf"|\d{{1,2}}[-/.]\d{{1,2}}\.?,?\s(?:at )?{_CLOCK}"

@@ -63,6 +63,7 @@ _RECEIVER = re.compile(
     r" \((?:(?:to|an|à|a|para) (?:[^()]|\([^()]*\))*|pinned|edited)\)$| (?:→|->) [^→>]{1,60}$"
     r"| to (?:everyone|.{1,60} \(privately\))$| sent the following messages? at$"
 )
+_INITIALS = re.compile(r"(?:[^\W\d_]\.){2,4}")
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
 _CHANNEL = "[CHANNEL] "
@@ -159,7 +160,7 @@ class Head:
             parts["name"], end = lines[end], end + 1
         name = _tidied(parts["name"])
         if "<" in self.written:
-            name = name.lstrip(_VOICES).strip() or name
+            name = name if name[1:2].isdigit() else name.lstrip(_VOICES).strip() or name
         if self.written == _DOTTED:
             name = name.partition(", ")[0]
         if not name:
@@ -482,6 +483,10 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
     if head.is_bare:
         named = [name for name in counts if name[0].isalpha() and _is_name(name) and may_be_name(name)]
         often = {name for name in named if counts[name] > 1}
+        if len(often) > 1:  # people are named so here: others may be in small letters, or numbers
+            often |= {
+                name for name, n in counts.items() if n > 2 and len(name.split()) < 4 and _is_name(name)
+            }
         capital = all(map(str.isupper, often))
         once = {name for name in named if len(name.split()) < 4 and not _TITLED.match(name)}
         return frozenset(often | {name for name in once if (name.isupper() if capital else " " in name)})
@@ -596,7 +601,10 @@ def _is_name(name: str) -> bool:
         and (any(map(str.isalpha, bare)) or bare[:1] == "+" or bare.isdigit())
         and not is_label(bare)
         and not _LEVEL.search(bare)
-        and (bare[-1] not in _SENTENCE_END or (bare[-1] == "." and (" " in bare or bare[0] == "@")))
+        and (
+            bare[-1] not in _SENTENCE_END
+            or (bare[-1] == "." and (" " in bare or bare[0] == "@" or _INITIALS.fullmatch(bare)))
+        )
         and not any(sign in bare for sign in ("://", "()", "："))
         and (bare[-1] != '"' or bare[0] == '"')
         and "  " not in bare
