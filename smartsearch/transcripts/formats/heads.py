@@ -19,6 +19,7 @@ from smartsearch.errors import InputError
 from smartsearch.text.stamps import STAMP, seconds
 from smartsearch.text.times import WEEKDAY
 from smartsearch.transcripts.formats.speakers import (
+    BADGES,
     Opening,
     is_label,
     is_particle,
@@ -255,8 +256,9 @@ class _Part:
 
 @lru_cache(maxsize=4096)
 def _tidied(name: str) -> str:
-    """A name without stars or quotes around it, and an account's id, an office or a receiver behind it."""
-    bare = name.strip().strip('*"\u2068\u2069')
+    """A name without badges, stars and quotes, and without an account's id or a receiver behind it."""
+    badges = BADGES.match(name)
+    bare = name[badges.end() if badges else 0 :].strip().strip('*"\u2068\u2069')
     bare = bare.strip("_") if bare[:1] == bare[-1:] == "_" else bare
     alone = _ID.sub("", bare.rstrip(" :»|·•")).partition(" -- ")[0]
     return _RECEIVER.sub("", alone).removeprefix("Postby ") or name
@@ -603,7 +605,7 @@ def _is_name(name: str) -> bool:
         and not _LEVEL.search(bare)
         and (
             bare[-1] not in _SENTENCE_END
-            or (bare[-1] == "." and (" " in bare or bare[0] == "@" or _INITIALS.fullmatch(bare)))
+            or (bare[-1] == "." and (" " in bare or bare[0] == "@" or bool(_INITIALS.fullmatch(bare))))
         )
         and not any(sign in bare for sign in ("://", "()", "："))
         and (bare[-1] != '"' or bare[0] == '"')

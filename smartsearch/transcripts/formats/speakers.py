@@ -141,9 +141,8 @@ _ALONE = re.compile(
     r"(?P<mark>_?\*\*|__|\[|([=~-])\2{1,9})\s{0,3}(?P<inner>[^\s*\[\]](?:[^*\[\]]{0,70}[^\s*\[\]=~:-])?)\s{0,3}"
     r"(?:\*\*_?|__|\]|[=~-]{2,10})(?P<stamp>\s{1,3}[\[(][^\])]{4,40}[\])])?\s*$"
 )
-_BADGES = re.compile(
-    r"\s{0,4}(?:\*[^*\n]{1,20}\* )?\((?:Member|Moderator|Verified|Owner|New member)\b[^:\n]{0,60}?\)\s"
-    r"(?=[^:\n]{1,60}: )"
+BADGES = re.compile(
+    r"\s{0,4}(?:\*[^*\n]{1,20}\* )?\((?:Member|Moderator|Verified|Owner|New member)\b[^:\n]{0,60}?\)\s(?=\S)"
 )
 """What a live chat of YouTube tells of who speaks: `(Moderator, Member (1 year)) `."""
 _PHONE = re.compile(r"\+\d[\d ()-]{6,18}")
@@ -186,7 +185,8 @@ def opening(line: str) -> Opening | None:
     if ":" not in rest:
         return Opening("stamped", stamp, "", rest) if stamp else None
     day, told = ("", rest) if stamp else _leading_day(rest)
-    told = _BADGES.sub("", told, count=1) if stamp else told
+    badges = BADGES.match(told) if stamp else None
+    told = told[badges.end() :] if badges else told
     found = _BOLD.match(told)
     if found and (found["in"] or found["out"]):
         inner_stamp, name = _leading_stamp(found["inner"])

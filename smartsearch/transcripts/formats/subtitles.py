@@ -38,6 +38,7 @@ _TIMING = re.compile(
 _SBV = re.compile(
     r"(?P<hours>\d{1,4}):(?P<minutes>\d{2}):(?P<seconds>\d{2})\.(?P<fraction>\d{3}),\d{1,4}:\d{2}:\d{2}\.\d{3}\s{0,4}$"
 )
+_BEGINNING = 200  # cues in which it shows whether each names who speaks
 _ALPHA = "[Script Info]"
 _BEGINS = re.compile(r"\s*(?P<hours>\d{1,4}):(?P<minutes>\d\d):(?P<seconds>\d\d)[.,](?P<fraction>\d{1,3})")
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION|whisper_print_timings:)(?:\s|$)")
@@ -114,6 +115,7 @@ def _said(cues: list[_Cue], names: frozenset[str]) -> Iterator[Said]:
 def _named_once(cues: list[_Cue], names: frozenset[str]) -> bool:
     """Whether the first cue and many others name who speaks, by numbers or tags as programs do, and never the
     same twice in a row."""
+    cues = cues[:_BEGINNING]
     told = [next((part.speaker for part in _parts(cue, names, "")), "") for cue in cues]
     named = list(filter(None, told))
     many = 3 < len(named) < len(told) <= 3 * len(named)
