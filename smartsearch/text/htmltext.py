@@ -6,6 +6,7 @@ Not by `html.parser`: 60 KB of `<a ` took it 55 s (Python 3.11.7), and no transc
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
 from html import unescape
 from typing import NamedTuple
@@ -107,23 +108,40 @@ def text_of(html: str, *, mail: bool = False) -> str:
     """
     if "<" not in html and "&" not in html and not mail:
         return html.strip()
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(_shown(html, mail).lines)).strip("\n")
+
+
+def lines_of(html: str) -> Iterator[tuple[str, int]]:
+    """The lines of a page's text, each with the line of the page (1-based) on which it begins."""
+    number, counted = 1, 0
+    text = _shown(html)
+    for line, at in zip(text.lines, text.places, strict=True):
+        number += html.count("\n", counted, at)
+        counted = max(counted, at)
+        yield line, number
+
+
+def _shown(html: str, mail: bool = False) -> _Text:
     text = _Text(mail)
-    for piece, name, end in pieces(html):
+    for piece, name, end, at in _pieces(html):
         if name:
             text.tag(name, end=end)
         else:
-            text.add(piece)
-    return text.whole()
+            text.add(piece, at)
+    text.tag("p", end=True)
+    return text
 
 
-def pieces(html: str) -> Iterator[tuple[str, str, bool]]:
-    """What is shown, in order: a text as it stands, or a tag as its name and whether it is an end tag."""
+def _pieces(html: str) -> Iterator[tuple[str, str, bool, int]]:
+    """What is shown, in order: a text as it stands with its place, or a tag as its name and whether it is an
+    end tag.
+    """
     at = 0
     for tag in _TAG.finditer(html):
         if tag.start() < at:
             continue  # in a comment or a script
         if tag.start() > at:
-            yield html[at : tag.start()], "", False
+            yield html[at : tag.start()], "", False, at
         at = tag.end()
         name, end = (tag["name"] or "").lower(), bool(tag["end"])
         if tag["comment"]:
@@ -131,9 +149,9 @@ def pieces(html: str) -> Iterator[tuple[str, str, bool]]:
         elif name in _ENDS and not end:
             at = _behind(html, _ENDS[name], at)
         elif name:
-            yield "", name, end
+            yield "", name, end, at
     if at < len(html):
-        yield html[at:], "", False
+        yield html[at:], "", False, at
 
 
 def _behind(html: str, what: re.Pattern[str], at: int) -> int:
@@ -143,21 +161,24 @@ def _behind(html: str, what: re.Pattern[str], at: int) -> int:
 
 
 class _Text:
-    """Collects lines; preformatted text keeps its spaces."""
+    """Collects lines, and the places of the page where they begin; preformatted text keeps its spaces."""
 
     def __init__(self, mail: bool) -> None:
-        self._lines: list[str] = []
+        self.lines: list[str] = []
+        self.places = array("q")
         self._line: list[str] = []
+        self._at = 0
         self._pre = self._quoted = 0
         self._mail = mail
 
-    def add(self, data: str) -> None:
-        """Add the text between two tags."""
+    def add(self, data: str, at: int) -> None:
+        """Add the text between two tags, which begins at a place of the page."""
         lines = unescaped(data).split("\n") if self._pre else [_SPACES.sub(" ", unescaped(data))]
         for n, piece in enumerate(lines):
             if n:
                 self._break(even_if_empty=True)
             if piece and (self._pre or self._line or piece.strip()):
+                self._at = self._at if self._line else at + len(data) - len(data.lstrip())
                 self._line.append(piece)
 
     def tag(self, name: str, *, end: bool) -> None:
@@ -174,15 +195,13 @@ class _Text:
             self._line.append("- ")
         elif name in ("td", "th") and not end and self._line:
             self._line.append(" " if self._mail else "\t")
-
-    def whole(self) -> str:
-        """All lines, without empty ones at the ends and more than one in a row."""
-        self._break()
-        return re.sub(r"\n{3,}", "\n\n", "\n".join(self._lines)).strip("\n")
+        elif name == "time" and self._line and self._line[-1][-1:].isalnum():
+            self._line.append(" ")
 
     def _break(self, *, even_if_empty: bool = False) -> None:
         line = "".join(self._line)
         if line or even_if_empty:
             line = line.rstrip() if self._pre else re.sub(" +", " ", line).strip()
-            self._lines.append(f"> {line}".rstrip() if self._quoted else line)
+            self.lines.append(f"> {line}".rstrip() if self._quoted else line)
+            self.places.append(self._at)
         self._line = []

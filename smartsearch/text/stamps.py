@@ -44,7 +44,7 @@ _NEAR = rf"(?:{_RELATIVE}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
 _EARLY = rf"(?:{_WORD}{{1,14}}\.?\s|(?:上午|下午|午前|午後|오전|오후|凌晨|早上|晚上|中午)\s?)"
 _ZONE = (
     r"(?:\s?(?:Uhr\b|Z\b|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d\d)?)?\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b"
-    r"|[+-]\d\d:?\d\d\b))?"
+    r"|[+-]\d\d:?\d\d\b|(?:Eastern|Central|Mountain|Pacific) Time\b))?"
 )
 _HALF = (
     rf"(?:[ap]\.?\s?m\b\.?|{ABROAD_HALF}(?![^\W_])|(?-i:SA|CH|PG|PTG|TG|NM|VM)\b"

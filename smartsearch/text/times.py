@@ -94,7 +94,7 @@ WEEKDAY = (
 """The days of the week in some languages, in full or short."""
 _FILLERS = (
     "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|р|в|о|o|v|den|pukul|saat|feira"
-    "|(?:[bcejmp]|ce|we|ee)[sd]?t"
+    "|(?:[bcejmp]|ce|we|ee)[sd]?t|eastern|central|mountain|pacific|time"
 )
 """What stands between a date and a clock beside marks and the day of the week, and names of zones."""
 _ISO = re.compile(

@@ -83,7 +83,10 @@ def _parsed(
             read_file(entry, stdin, forced, limits, gathered)
     if gathered.skipped and not gathered.turns:
         raise _nothing_read(gathered.skipped)
-    none = () if found else (f"no transcripts found in {', '.join(paths)}",)
+    none = [] if found else [f"no transcripts found in {', '.join(paths)}"]
+    if gathered.formats and not gathered.turns and not gathered.said:
+        path, known = next(iter(gathered.formats.items()))
+        none.append(f"{path}: read as {known.name}, no turns: {known.description}")
     return Corpus(tuple(gathered.turns), tuple(gathered.skipped), (*gathered.warnings, *none))
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from smartsearch.text.stamps import STAMP
 from smartsearch.transcripts.formats.jsontext import escaped
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -26,6 +28,7 @@ LOOKED = 400
 GLANCED = 48
 """Lines or strings looked at for the share itself, and to see that it is not low."""
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_LETTER, _DIGITS = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{3}")  # Japanese, Chinese, Thai
 _SEVERAL = 4  # words: fewer are names, kinds and dates
 _COMPARED = 40
@@ -73,6 +76,46 @@ def explained(source: Source, turns: Sequence[Turn], count: int = LOOKED) -> Exp
         elif not missing[0]:
             missing = place, " ".join(written[: 4 * _SHOWN].split())[:_SHOWN]
     return Explained(looked, held, *missing)
+
+
+_CLOCK = re.compile(r"\d:\d\d")
+_TIMED = re.compile(rf"([\[(<]{{0,2}}\s?)({STAMP})(\W{{0,6}})", re.I)
+_DRESSED = re.compile(r"[<\[*_#\s]{0,6}([^:\n<>\[\]*_]{1,40}?)[>\]*_]{0,4}\s?(?::[*_]{0,2}(?:\s|$)|(?<=>)\s)")
+
+
+def swallowed(source: Source, turns: Sequence[Turn], place: Callable[[int], int] = int) -> str:
+    """What to tell of lines that begin as turns do, by their time or the name of who speaks elsewhere, and
+    yet stand in the words of another turn; "" for none. `place` gives the number that a line is told by.
+    """
+    turns = sorted((turn for turn in turns if turn.line), key=lambda turn: turn.line)
+    if source.json.items or not turns:
+        return ""
+    lines, names = source.lines, {turn.speaker for turn in turns if not turn.role} - {""}
+    begun = [turns[at].line for at in _spaced(len(turns), GLANCED)]
+    counts = Counter(_shape(lines[n - 1].strip()) or _shape("".join(lines[n : n + 1])) for n in begun)
+    usual = {shape for shape, count in counts.items() if "0:0" in shape and 4 * count >= len(begun)}
+    found, begins = list[int](), next((turn.line for turn in turns if turn.speaker), 0)
+    for turn, end in zip(turns, [*(turn.line for turn in turns[1:]), len(lines) + 1], strict=True):
+        if turn.line < begins or "\n" not in turn.text or "```" in turn.text:
+            continue
+        said = set(map(str.strip, turn.text.split("\n")[1:]))
+        for number in range(turn.line + 1, end):
+            line = lines[number - 1][:120].strip()
+            dressed = _DRESSED.match(line) if ":" in line or ">" in line else None
+            odd = (dressed and dressed[1] in names) or (usual and _shape(line) in usual)
+            if odd and lines[number - 1].strip() in said:
+                found.append(number)
+    if not found:
+        return ""
+    many = "lines begin as turns do, and are" if len(found) > 1 else "line begins as turns do, and is"
+    shown = " ".join(lines[found[0] - 1].split())[:_SHOWN]
+    return f"{len(found):,} {many} taken for words of the one above, first line {place(found[0])}: {shown}"
+
+
+def _shape(line: str) -> str:
+    """How the time is written that a line begins with: `[0/0/0, 0:0:0 a`; "" where it begins with none."""
+    found = _TIMED.match(line[:80]) if _CLOCK.search(line, 0, 40) else None
+    return found[1] + _LETTER.sub("a", _DIGITS.sub("0", found[2])) + found[3] if found else ""
 
 
 def _words(written: str) -> list[str]:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts.decode import STORE, decode
-from smartsearch.transcripts.explained import GLANCED, Explained, explained
+from smartsearch.transcripts.explained import GLANCED, Explained, explained, swallowed
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, lines_suffix, load, neighbour
 from smartsearch.transcripts.format import Format
@@ -198,6 +198,8 @@ def _explain(source: Source, chosen: Format, turns: Sequence[Turn], into: Gather
         into.shares[source.path] = replace(found, told=chosen.told(source))
     if not turns or chosen.rest or chosen.notice or chosen.silent:
         return
+    if odd := swallowed(source, turns):
+        into.warn(source.path, odd)
     found = found or explained(source, turns, GLANCED)
     if found.is_low and (sure := explained(source, turns)).is_low:
         left = f"{1 - sure.share:.0%} of its {'texts' if source.json.items else 'lines'} unexplained"

@@ -180,7 +180,8 @@ gemini-html .html: Gemini Apps' `MyActivity.html` of a Google Takeout
     how: takeout.google.com: My Activity alone, of it Gemini Apps alone; HTML as its format, or better JSON
     rest: the tags of a page
 extras/html-extras .html silent: pages without a chat of their own in exports; nothing is read
-html .html .htm: any other HTML: nothing is read, how to export the chat is told
+html .html .htm: any other HTML: turns with times in its text, else how to export it
+    rest: the tags of a page
 chats/twitter .js beside: X's, or Twitter's, archive: direct-messages.js
     how: x.com: Settings, Your account, Download an archive of your data; search the .zip or its folder data
 chats/linkedin .csv: LinkedIn's messages.csv

@@ -91,6 +91,13 @@ def _is_talk(lines: Sequence[str]) -> bool:
     return head_of(lines) is not None or _is_chat(layout_of(lines), lines)
 
 
+def is_stamped(source: Source) -> bool:
+    """Whether the turns of a file have times, and are most of it: what a page of anything else has not."""
+    head = head_of(source.bare) if source.text.strip() else None
+    layout = by_head(source.bare, head) if head else layout_of(source.bare[: 2 * _DETECT_LINES])
+    return head.has_time if head else layout.style == "stamped" and _is_chat(layout, source.bare)
+
+
 def head_of(lines: Sequence[str]) -> Head | None:
     """The head that is inferred from a file's beginning, None where one of the styles explains more of it."""
     begun = front_matter(lines)
@@ -113,7 +120,7 @@ def head_of(lines: Sequence[str]) -> Head | None:
 _TRANSCRIPT = re.compile(
     r"\W{0,6}(?:[^\n:]{0,80}[\s–—-]\s?)?(?:transcripts?|transcription|transkript(?:ion)?|transcripci[oó]n"
     r"|transcri[cç][aã]o|trascrizione|afschrift|verbatim|gesprächsverlauf|запись разговора|стенограмма"
-    r"|文字起こし|逐字稿)\W{0,4}",
+    r"|文字起こし|逐字稿|interview|entretien|entrevista|intervista|wywiad|интервью)\W{0,4}",
     re.I,
 )
 """What stands between the summary of a meeting and what was said."""
@@ -215,7 +222,8 @@ def _headings(layout: Layout, lines: Sequence[str], named: Sequence[str]) -> int
         line for above, line in pairwise(("", *lines[begun:])) if TITLE.match(line) and not above.strip()
     ]
     own = len(named) if layout.style.startswith("#") else 0
-    return sum(1 for line in alone if not session(line)) - own
+    told = (line for line in alone if not session(line) and seconds(line.strip(DECORATION)) is None)
+    return sum(1 for _ in told) - own
 
 
 def _in_order(named: Sequence[str]) -> bool:
@@ -316,7 +324,7 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
         ):
             if note["ended"]:
                 break
-        elif not stamps and line[:1].isdigit() and (at := seconds(line)) is not None:
+        elif not stamps and line[-1:].isdigit() and (at := seconds(line.lstrip(DECORATION))) is not None:
             yield from state.close()
             state.mark, is_recorded = place(at), True
         elif not (state.started or state.title or state.line) and (

@@ -15,6 +15,7 @@ from smartsearch.text.stamps import yearless
 from smartsearch.text.times import ANY_MONTH, WEEKDAY, Orders, clock, find_date, to_iso
 from smartsearch.transcripts.formats.heads import Head, known_names, without_asides, without_verbs
 from smartsearch.transcripts.formats.speakers import (
+    COPILOT,
     HEADINGS,
     STYLES,
     Opening,
@@ -58,6 +59,8 @@ _NO_ORDERS = Orders({})
 _SETTING_OFF = "#-=–—─━═_~*["
 _SET_OFF = re.compile(r"#{1,6}\s|[-=–—─━═_~*]{2,}|\[")
 _AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
+_ASKED = re.compile(r"# (?P<name>[\w.-]{1,39}): (?P<text>.*)")
+"""How VS Code writes what was asked of GitHub Copilot."""
 _FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,20}|~{3,20})(?P<info>[^`~][^`]*)?$")
 _PROPERTY = re.compile(r"[\w-]{1,60}:(?:\s|$)")
 _LONG_MATTER = 400
@@ -68,6 +71,9 @@ _YEARLESS_ALONE = re.compile(
     re.I,
 )
 _RULE = re.compile(r"\s*(?:[-=─━═<>]\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$|\s*>\s*$")
+_CLOCK_IN = re.compile(r"(?<!\d)(\d{1,2}):(\d\d)")
+_MINUTES = 10  # in which Slack shows of a speaker's next message only the clock
+_TIME_TAG = re.compile(r'<time datetime="([^"\n]{10,40})"[^<\n]{0,90}</time>')
 _ABOUT = re.compile(
     r"[_*>\s]{0,6}(?:(?P<label>[A-Z][a-z]{2,12}(?: [a-z]{2,9})?)[_*]{0,3}:[_*]{0,3}\s+)?(?P<said>.{1,60})$"
 )
@@ -131,6 +137,11 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
             stamp, last = ("", 0) if here.text else _below(lines, number, here.name)
             found[number] = replace(here, stamp=stamp) if stamp and not here.stamp else here
             told[number] = range(number + 1, last + 1)
+    if any(here.name == COPILOT for here in found.values()):
+        asked = ((n, _ASKED.fullmatch(line)) for n, line in enumerate(lines, 1) if line[:2] == "# ")
+        ours = {n: Opening("bold", "", here["name"], here["text"]) for n, here in asked if here}
+        told |= dict.fromkeys(ours, range(0))
+        found = dict(sorted((found | ours).items()))
     found = without_asides(found)
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
     chosen = _chosen(found, written)
@@ -179,9 +190,9 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
             last.name
             and number > end + 1
             and (stamp := head.goes_on(lines, number))
-            and (lines[number - 1][0] == "[" or not to_iso(last.stamp))  # a clock among words else
+            and (lines[number - 1][0] == "[" or (stamp := _later(stamp, last.stamp)))
         ):
-            found[number] = replace(last, stamp=stamp, text="")
+            last = found[number] = replace(last, stamp=stamp, text="")
         elif (unnamed := head.unnamed(lines[number - 1])) and 2 * len(unnamed.stamp) > len(last.stamp):
             found[number] = unnamed
         about.update(range(number + 1, end + 1))
@@ -200,6 +211,20 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
         found = {number: found[number] for number in opened}
     style = Style("stamped" if head.has_time else "plain", names, opened)
     return _layout(lines, style, found, opened, about)
+
+
+def _later(stamp: str, before: str) -> str:
+    """The time of a clock alone below a turn, as that turn's is written; "" for a clock among its words.
+
+    Below a time with a day it is one only where it follows within minutes.
+    """
+    if not to_iso(before):
+        return stamp
+    then, now = _CLOCK_IN.search(before), _CLOCK_IN.fullmatch(stamp)
+    if not then or not now:
+        return ""
+    passed = (int(now[1]) - int(then[1])) * 60 + int(now[2]) - int(then[2])
+    return before.replace(then[0], stamp, 1) if 0 <= passed % 720 <= _MINUTES else ""
 
 
 def _without_words(found: Mapping[int, Opening]) -> dict[int, Opening]:
@@ -275,7 +300,7 @@ def _below(lines: Sequence[str], number: int, name: str) -> tuple[str, int]:
     """
     stamp, last = "", 0
     for at in range(number, min(number + 6, len(lines))):
-        line = lines[at].strip()
+        line = _TIME_TAG.sub(r"\1", lines[at].strip())
         found = _ABOUT.match(line) if line else None
         if line and not found:
             break

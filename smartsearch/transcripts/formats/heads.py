@@ -64,7 +64,7 @@ _RECEIVER = re.compile(
     r" \((?:(?:to|an|à|a|para) (?:[^()]|\([^()]*\))*|pinned|edited)\)$| (?:→|->) [^→>]{1,60}$"
     r"| to (?:everyone|.{1,60} \(privately\))$| sent the following messages? at$"
 )
-_INITIALS = re.compile(r"(?:[^\W\d_]\.){2,4}")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.){1,4}")
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
 _CHANNEL = "[CHANNEL] "
@@ -159,7 +159,7 @@ class Head:
             parts, end = told | parts, end + 1
         if parts["name"][:2] == "r/" and end < len(lines):  # of Reddit's first post, below its forum
             parts["name"], end = lines[end], end + 1
-        name = _tidied(parts["name"])
+        name = "" if parts["name"][:3] == "***" else _tidied(parts["name"])
         if "<" in self.written:
             name = name if name[1:2].isdigit() else name.lstrip(_VOICES).strip() or name
         if self.written == _DOTTED:
@@ -260,7 +260,7 @@ def _tidied(name: str) -> str:
     badges = BADGES.match(name)
     bare = name[badges.end() if badges else 0 :].strip().strip('*"\u2068\u2069')
     bare = bare.strip("_") if bare[:1] == bare[-1:] == "_" else bare
-    alone = _ID.sub("", bare.rstrip(" :»|·•")).partition(" -- ")[0]
+    alone = _ID.sub("", bare.rstrip(" :»|·•").removesuffix(" ^")).partition(" -- ")[0]
     return _RECEIVER.sub("", alone).removeprefix("Postby ") or name
 
 
@@ -435,10 +435,20 @@ _PASSED = re.compile(r"(?<= ago) \| .{0,80}\[[-–]\]\s*$")
 """`| parent | next [–]`, as Hacker News shows it behind the time."""
 
 
+_CHANGED = re.compile(r"(?<=\S) \| [^\W\d_]{3,20} \d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?=\] )", re.I)
+"""When a message was edited or removed, as Skype tells it behind the time."""
+
+
+_READ = re.compile(r" \(Read by [^()\n]{1,60}\)(?= \S)")
+"""When a message was read, as imessage-exporter tells it behind the time."""
+
+
 def unlinked(line: str) -> str:
     """A line whose first stamp is no link into a recording any more, without a rank, and ways to others."""
     line = _RANKED.sub("", line, count=1) if "】" in line else line
     line = _PASSED.sub("", line) if "ago | " in line else line
+    line = _READ.sub("", line, count=1) if " (Read by " in line else line
+    line = _CHANGED.sub("", line, count=1) if line[:1] == "[" and " | " in line else line
     line = _THREADED.sub("", line, count=1) if line[:1] == "|" else line
     line = _CODES.sub("", line) if "|h" in line else line
     return _LINKED.sub(r"[\1]", line, count=1) if "](http" in line else line
@@ -490,9 +500,10 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
                 name for name, n in counts.items() if n > 2 and len(name.split()) < 4 and _is_name(name)
             }
         capital = all(map(str.isupper, often))
-        once = {name for name in named if len(name.split()) < 4 and not _TITLED.match(name)}
+        once = {name for name in named if _length(name) < 4 and not _TITLED.match(name)}
         return frozenset(often | {name for name in once if (name.isupper() if capital else " " in name)})
-    words = 2 if head.has_time and not head.above else int(head.has_time or "> " in head.written)
+    dated = all(len(here.stamp) > 14 for here in opened.values())  # a day and a clock, as nobody says
+    words = 2 if head.has_time and (dated or not head.above) else int(head.has_time or "> " in head.written)
     if words == 2 and all(here.name for here in opened.values()):
         words = 5
     if head.written.endswith(("TIME", "TIME]", "TIME)", "TIME:")):
@@ -504,6 +515,11 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
         and name not in others
         and (n > 1 or may_be_name(name) or len(name.split()) <= words or name[0] == "+" or "@" in name)
     )
+
+
+def _length(name: str) -> int:
+    """How many words a name has besides particles."""
+    return sum(not is_particle(word) for word in name.split())
 
 
 def without_asides(opened: Mapping[int, Opening]) -> dict[int, Opening]:
@@ -626,7 +642,8 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     handles = all(" " not in name or looks_like_name(name) for name in names)
     ago = head.written[0] != "T" and all(one.stamp.endswith(" ago") for one in found.opened.values())
     few = few or (handles and (ago or head.written.strip().count("\n") > 1))
-    most = max(3, (0.75 if named or (head.above and head.has_time) else 0.6) * turns)
+    every = not head.above and _opens_all(found, lines)
+    most = max(3, (0.75 if named or every or (head.above and head.has_time) else 0.6) * turns)
     if len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most)):
         return False
     if sum(n for name, n in names.items() if not _is_name(name)) > 0.2 * turns or _logged(found, lines):
@@ -662,7 +679,14 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     after = sum(number >= first and any(map(str.isalnum, line)) for number, line in enumerate(lines, 1))
     if head.has_time:
         return turns * (4 if often else 1.5) >= after
-    return turns * 5 >= (1 if head.written == _DOTTED else 3) * after and _is_talk(found)
+    return turns * 5 >= (1 if head.written == _DOTTED else 3) * after and _is_talk(found, every)
+
+
+def _opens_all(found: Found, lines: Sequence[str]) -> bool:
+    """Whether every paragraph from the first turn on opens one, as no document's do."""
+    begun = [n for n in range(min(found.opened), len(lines) + 1) if lines[n - 1].strip()]
+    begun = [n for n in begun if n == 1 or not lines[n - 2].strip()]
+    return len(begun) > _FEW and all(n in found.opened for n in begun)
 
 
 _WEEKDAY = re.compile(WEEKDAY, re.I)
@@ -670,8 +694,11 @@ _LISTED = ("- ", "* ", "+ ", "--", "==", "~~", "..")
 """What stands below titles of lists, and underlines titles."""
 
 
-def _is_talk(found: Found) -> bool:
-    """Whether without stamps the names are people's: they alternate, and say more than a word."""
+def _is_talk(found: Found, every: bool = False) -> bool:
+    """Whether without stamps the names are people's: they alternate, and say more than a word.
+
+    Where `every` paragraph opens a turn, half of them have to look so.
+    """
     said = list(found.opened.values())
     switches = sum(one.name != other.name for one, other in pairwise(said))
     words = sum(len(here.text.split()) > 2 or not here.text.isascii() or found.head.above for here in said)
@@ -681,8 +708,8 @@ def _is_talk(found: Found) -> bool:
     nicks = (
         nicks or found.head.written.startswith(("**[", _DOTTED)) or all(map(_NUMBERED.fullmatch, found.names))
     )
-    alike = named == len(found.names) or nicks or (bool(bare) and named * 2 >= len(found.names))
-    return switches * 4 >= len(said) and words * 2 >= len(said) and alike
+    alike = named == len(found.names) or nicks or ((bare or every) and named * 2 >= len(found.names))
+    return switches * 4 >= len(said) and words * 2 >= len(said) and bool(alike)
 
 
 _NUMBERED = re.compile(r"(?:speaker|spk)[ _-]?[\w?]{1,3}", re.I)

@@ -1,17 +1,22 @@
-"""HTML that no reader takes: nothing is read, and the user is told how to get the chat in another format.
+"""HTML that no other reader takes: its text by the grammar of text chats, or nothing, and what to do.
 
-What names a page's maker is in its markup: classes of Tyrrrz/DiscordChatExporter's templates, of Facebook's
-and Instagram's download, of Google's My Activity and Voice, as their parsers in public repositories use
-them.
+A page that is no chat as text is not read: what it says stands among menus and lists. What names a page's
+maker is in its markup: classes of Tyrrrz/DiscordChatExporter's templates, of Facebook's and Instagram's
+download, of Google's My Activity, as their parsers in public repositories use them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from smartsearch.text.htmltext import lines_of
+from smartsearch.transcripts.explained import swallowed
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.formats import chat
 from smartsearch.transcripts.source import Source
+from smartsearch.types import Turn
 
 _OPENINGS = ("<!doctype html", "<html")
 _HEAD = 1 << 18
@@ -21,7 +26,6 @@ _MAKERS = (
     ("_a6-g", "Facebook's or Instagram's HTML; download your information with format JSON"),
     ("_3-95", "Facebook's or Instagram's HTML; download your information with format JSON"),
     ("outer-cell mdl-cell", "Google's My Activity, and nothing of Gemini Apps in it"),
-    ("hChatLog", "Google Voice's HTML, which is not read"),
     ("Exported Data", "Telegram's HTML, and no messages in it; export the chat with format JSON"),
 )
 _UNKNOWN = "an HTML page of no known chat; export the chat as JSON or text"
@@ -36,8 +40,28 @@ detect = is_html
 """Only asked about what no reader of a kind of HTML claims."""
 
 
+def told(source: Source) -> str:
+    """The head that was inferred from the page's text; "" for none."""
+    return chat.told(_page(list(lines_of(source.text)), source))
+
+
 def read(source: Source) -> Iterator[Record]:
-    """No turns, and a fault that says what to export instead."""
-    head = source.text[:_HEAD]
-    reason = next((said for mark, said in _MAKERS if mark in head), _UNKNOWN)
-    yield FormatError(reason, kind="unrecognised_html")
+    """The turns of the page's text on the lines where they stand; else a fault that says what to export."""
+    lines = list(lines_of(source.text))
+    page, made = _page(lines, source), [said for mark, said in _MAKERS if mark in source.text[:_HEAD]]
+    if made or not chat.is_stamped(page):
+        yield FormatError(next(iter(made), _UNKNOWN), kind="unrecognised_html")
+        return
+    turns = list[Turn]()
+    for record in chat.read(page):
+        if isinstance(record, Turn):
+            turns.append(record)
+            yield replace(record, line=lines[record.line - 1][1])
+        elif record.kind == "no_text":
+            yield record
+    if odd := swallowed(replace(page, path=""), turns, lambda number: lines[number - 1][1]):
+        yield FormatError(odd, kind="notice")
+
+
+def _page(lines: Sequence[tuple[str, int]], source: Source) -> Source:
+    return replace(source, text="\n".join(line for line, _ in lines))

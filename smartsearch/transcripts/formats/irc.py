@@ -27,11 +27,12 @@ irccloud-parse-logs. Of Textual's no real log could be seen.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import PurePath
 
-from smartsearch.text.times import NAMED_DAY, to_iso
+from smartsearch.text.times import NAMED_DAY, calendar_day, to_iso
 from smartsearch.transcripts.formats.chat_layout import session
-from smartsearch.transcripts.formats.textform import Opened, Told, written
+from smartsearch.transcripts.formats.textform import Opened, Opens, Told, written
 from smartsearch.transcripts.source import Source
 
 # mIRC's colours and weights, and the numbers that are left where a copy lost the control character.
@@ -47,16 +48,20 @@ _THREAD = (
 )
 """What Minecraft writes between the time and who speaks."""
 _LINE = re.compile(
-    rf"{_STAMP}{_THREAD}(?:\s{{0,3}}<(?P<mark>[ ~&@%+!*]?)(?P<nick>[^<>\s](?:[^<>\n]{{0,38}}[^<>\s])?)>(?:["
-    rf" \t](?P<text>.*))?$"
+    rf"{_STAMP}{_THREAD}(?:\s{{0,3}}<(?P<mark>[ ~&@%+!*]?)\s{{0,24}}"
+    r"(?P<nick>[^<>\s](?:[^<>\n]{0,38}[^<>\s])?)>(?:[ \t](?P<text>.*))?$"
     r"|\s\[(?P<server>Server)\] (?P<told>.*)$"
-    r"|\s{1,3}(?:(?P<sign>\*[ \t]?|[•—] |Action: )(?P<actor>[^\s*]{1,40})(?: (?P<deed>.*))?$|(?P<event>\S)))"
+    r"|\s{1,24}(?:(?P<sign>\*[ \t]?|[•—] |Action: )(?P<actor>[^\s*]{1,40})(?: (?P<deed>.*))?$|(?P<event>\S))"
+    r"|-!- )"
 )
+_RELAYED = re.compile(r"<[~&@%+]?([^<>\s](?:[^<>\n]{0,38}[^<>\s])?)> (\S.*)$")
+"""Who speaks elsewhere, as a bridge to another network tells it."""
 _COLUMNS = re.compile(r"(?P<stamp>\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})\t(?P<who>[^\t]{0,40})\t(?P<text>.*)$")
 _DATED = re.compile(
     r"(?:--- (?:Log opened|Log closed|Day changed)|\*\*\*\* (?:BEGIN|ENDING) LOGGING AT"
     r"|Session (?:Start|Time|Close)[^:\n]{0,60}:|\[\d{2}:\d{2}(?::\d{2})?\] ---) (?P<when>.{8,40})$"
 )
+_EAST = re.compile(r"(?P<month>\d{1,2})月 {1,2}(?P<day>\d{1,2}) (?:[\d:]{5,8} )?(?P<year>\d{4})")
 _IDENT = re.compile(r"Session Ident: (?P<name>.{1,80})$")
 # What HexChat and mIRC write after the `*` that also begins an action. The host is what no action has.
 _EVENT = re.compile(
@@ -86,11 +91,28 @@ def detect(source: Source) -> bool:
     return True
 
 
-def _opens(line: str) -> Opened | None:
+def _opens(source: Source) -> Opens:
+    """What a line opens; whose every message tells another's nick is a bridge, and those speak."""
+    said = [here for line in written(source) if (here := _line(line)) and here.more == "said"]
+    relayed = Counter(here.name for here in said if _RELAYED.match(here.text))
+    counts = Counter(here.name for here in said)
+    bridges = {name for name, many in relayed.items() if 1 < many == counts[name]}
+
+    def opens(line: str) -> Opened | None:
+        here = _opened(line)
+        told = _RELAYED.match(here.text) if here and here.name in bridges else None
+        return here._replace(name=told[1], text=told[2]) if here and told else here
+
+    return opens if bridges else _opened
+
+
+def _opened(line: str) -> Opened | None:
     """A stamped line, or one that tells the day or the channel of those below."""
     here = _line(line)
     if (here is None or here.name is None) and (dated := _DATED.match(line)):
-        return Opened(day=to_iso(dated["when"])[:10])
+        east = _EAST.search(dated["when"])
+        day = calendar_day(int(east["year"]), int(east["month"]), int(east["day"])) if east else ""
+        return Opened(day=day or to_iso(dated["when"])[:10])
     if here is None and line[:1] in "-=*#" and (begun := session(line)) and begun[1]:
         return Opened(day=begun[1])
     ident = None if here else _IDENT.match(line)
@@ -152,4 +174,4 @@ def _named(source: Source) -> str:
     return NAMED_DAY.sub("", stem).strip(" -_.") or PurePath(source.path).parent.name or stem
 
 
-FORMS = {"irc": Told(detect, lambda _: _opens, lambda _: _said, called=_named)}
+FORMS = {"irc": Told(detect, _opens, lambda _: _said, called=_named)}

@@ -22,11 +22,11 @@ _ORIGINAL = re.compile(
     re.I,
 )
 _HEADER = re.compile(
-    r"[*_]{0,2}(?:From|Von|De|Da|Van|Från|Fra|От|差出人|发件人|寄件者)[*_]{0,2}\s?[:：]\s?\S"
+    r"[*_]{0,2}(?:From|Von|De|Da|Van|Från|Fra|От|差出人|发件人|寄件者)[*_]{0,2}\s?[:：]\s*\S"
 )
 _SENT = re.compile(
     r"[*_]{0,2}(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado|Enviada|Data|Inviato|Verzonden|Skickat|Sendt|Отправлено"
-    r"|送信日時|发送时间|寄件日期|Fecha)[*_]{0,2}\s?[:：]\s?\S"
+    r"|送信日時|发送时间|寄件日期|Fecha)[*_]{0,2}\s?[:：]\s*\S"
 )
 _DEVICE = re.compile(
     r"(?:Sent from my \S|Sent from Outlook|Get Outlook for|Von meinem \S.{0,30} gesendet|Gesendet von \S"
@@ -36,6 +36,8 @@ _DEVICE = re.compile(
 _QUOTED = re.compile(r"(?:> ?){1,20}")
 _STAMP = re.compile(STAMP, re.I)
 _ADDRESS = re.compile(r"[<(\[]{0,2}(?P<at>[^\s<>()\[\]@,;]{1,64}@[^\s<>()\[\]@,;:]{1,120})[>)\]]{0,2}")
+_WEEKDAY = re.compile(r"\s?[(（][^\W\d_]{1,3}[)）]|^[^\d:]{1,20}[:：]\s*[^\W\d]{2,9}\.?, ")
+_TOP = 8  # lines in which the header of a forwarded mail begins
 _RULE = re.compile(r"_{10,}$")
 _RULED = re.compile(rf"{_HEADER.pattern}|_{{10,}}$")
 
@@ -58,8 +60,8 @@ _FORWARDED = re.compile(
 )
 
 
-def own_words(text: str, forwards: bool = False) -> str:
-    """`text` without what it quotes and without a signature: one turn is what its author wrote or forwarded.
+def own_words(text: str, forwards: bool = False) -> tuple[str, str]:
+    """What the author of `text` wrote, without what it quotes and a signature, and what is forwarded below.
 
     A mail that by its subject `forwards` another holds it where a reply has its quotation.
 
@@ -75,9 +77,43 @@ def own_words(text: str, forwards: bool = False) -> str:
         and (_ORIGINAL.match(lines[end].strip()) or _RULED.match(lines[end].strip()[:200]))
     ):
         begun = end
-    own = _written(lines[:end])
-    there = "\n".join(line.rstrip() for line in lines[begun:]).strip()
-    return f"{own}\n\n{there}".strip()
+    return _written(lines[:end]), "\n".join(line.rstrip() for line in lines[begun:]).strip()
+
+
+def is_forwarded(line: str) -> bool:
+    """Whether a line announces a mail that is forwarded."""
+    return _FORWARDED.match(line[:200]) is not None
+
+
+def forwarded(there: str) -> list[tuple[str, str, str]]:
+    """The mails that stand forwarded below a mail's words, one in another: who wrote it, when, as its header
+    has it, and its text. None where a header tells neither.
+    """
+    lines = there.split("\n")
+    if lines[0][:1] == ">":
+        lines = [re.sub("^> ?", "", line) for line in lines]
+    marks = [n for n, line in enumerate(lines) if not n or _FORWARDED.match(line[:200])]
+    mails = [_headed(lines[n:end]) for n, end in pairwise([*marks, len(lines)])]
+    return [mail for mail in mails if mail] if all(mails) else []
+
+
+def _headed(lines: list[str]) -> tuple[str, str, str] | None:
+    top = range(min(len(lines), _TOP))
+    sender = next((n for n in top if _HEADER.match(lines[n].strip())), None)
+    sent = next((n for n in top if _SENT.match(lines[n].strip())), None)
+    stamp = _STAMP.search(_WEEKDAY.sub("", lines[sent])) if sent is not None else None
+    if sender is None or stamp is None:
+        return None
+    end = next((n for n in range(sender, len(lines)) if not lines[n].strip()), len(lines))
+    name, address = person(re.split("[:：]", lines[sender], maxsplit=1)[1])
+    return name or address, stamp[0], "\n".join(lines[end:]).strip()
+
+
+def person(written: str) -> tuple[str, str]:
+    """The name and the address in a field as mails show it; "" for what it does not tell."""
+    written = written.replace("mailto:", "")
+    address = _ADDRESS.search(written)
+    return _ADDRESS.sub("", written).strip(" \t*_\"'<>[]"), address["at"] if address else ""
 
 
 def quoted(lines: list[str]) -> Iterator[tuple[int, str, str]]:
@@ -120,7 +156,9 @@ def _written(lines: list[str]) -> str:
                 kept.append("")
             kept.append(line.rstrip())
             quoting = False
-    while kept and (not kept[-1].strip() or _DEVICE.match(kept[-1].strip()[:200])):
+    while kept and (
+        not kept[-1].strip() or _DEVICE.match(last := kept[-1].strip()[:200]) or _RULE.match(last)
+    ):
         kept.pop()
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 

@@ -30,7 +30,15 @@ from smartsearch.transcripts.formats import chat
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.mailtext import announced, of_html, own_words, quoted
+from smartsearch.transcripts.formats.mailtext import (
+    announced,
+    forwarded,
+    is_forwarded,
+    of_html,
+    own_words,
+    person,
+    quoted,
+)
 from smartsearch.transcripts.source import Source
 
 if TYPE_CHECKING:
@@ -60,7 +68,10 @@ _ABROAD = re.compile("|".join(rf"(?P<{name}>^(?:{words})\s?[:：])" for name, wo
 _SHOWN = re.compile(
     rf"^(?:{_WORDS['From']})\s?[:：].{{1,400}}(?:\n[^\n:：]{{1,20}}[:：].{{0,400}}){{2,6}}", re.M
 )
-_CHAINED = re.compile(r"^From: .{1,400}\n(?:.{0,400}\n){0,2}Sent: ", re.M)
+_CHAINED = (
+    r"(?:\A|(?<=\n\n)|^(?=From: .{1,400}\n(?:.{0,400}\n){0,2}Sent: ))(?=(?:.{1,400}\n){0,3}From: )"
+    r"%s: .{1,400}\n(?:.{0,400}\n){0,2}(?:Sent|To|Date|Subject): "
+)
 _IDS = re.compile(r"<([^<>\s]{1,400})>")
 _FROM_TIME = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[+-]\d{4} )?\d{4}")
 _FOLD = re.compile(r"[\r\n]\s*")
@@ -87,12 +98,18 @@ _TOP = 400
 _CLOCK = re.compile(r"\d:\d\d")
 _HEADERS, _TALKS = 4, 50_000
 """Clocks that a mail has which tells one or two times, and characters in which a talk shows itself."""
+_WEEKDAY = re.compile(r"\s?[(（][^\W\d_]{1,3}[)）]")
 _PLIST = re.compile(r"^<\?xml version=\S{1,9}(?: encoding=\S{1,12})?\?>\s{1,4}<!DOCTYPE plist", re.M)
 
 
 def detect(source: Source) -> bool:
     """Whether the file begins with a `From ` line and a header, or with the header of a single mail."""
-    return _is_box(source) or _begins(source, _in_english(source)) > 0
+    return _is_box(source) or _begins(source, _in_english(source)) > 0 or bool(_passed_on(source))
+
+
+def _passed_on(source: Source) -> list[tuple[str, str, str]]:
+    """The mails of a file that begins with one that is forwarded."""
+    return forwarded("\n".join(source.lines).strip()) if is_forwarded(source.first_line()) else []
 
 
 def _is_box(source: Source) -> bool:
@@ -137,7 +154,13 @@ def _mails(source: Source) -> Iterator[Item | FormatError]:
             told = f"a mail of more than {_MULTIPARTS} parts of parts, the rest not read"
             yield FormatError(told, line=line)
         try:
-            found.append(Item(_mail(border, text), line))
+            mail = _mail(border, text)
+            if mail["text"] or mail["caption"] or not mail["forwarded"]:
+                found.append(Item(mail, line))
+            for inner in mail["forwarded"]:
+                begins, _, _ = inner[2].partition("\n")
+                at = max(0, text.find(begins))
+                found.append(Item(_sent_on(mail, *inner), line + bool(border) + text.count("\n", 0, at)))
         except (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError) as error:
             # What `email` raises for headers and parts that are torn in ways it does not expect.
             said = f"a mail that cannot be parsed ({type(error).__name__}: {error})"
@@ -154,12 +177,19 @@ def _single(source: Source) -> Iterator[tuple[int, str, str]]:
         text = "\n".join(lines[begun - 1 :])
         ends = list(_PLIST.finditer(text))[-1:] if lines[begun - 2 : begun - 1] else []
         end = ends[0].start() if ends else len(text)
-        chain = [found.start() for found in _CHAINED.finditer(text)] if _CHAINED.match(text) else [0]
+        field, _, _ = text.partition(":")
+        chained = re.compile(_CHAINED % re.escape(field), re.M | re.I)
+        is_chain = source.suffix not in _SINGLE and chained.match(text)
+        chain = [found.start() for found in chained.finditer(text)] if is_chain else [0]
         for start, last in pairwise([*chain, end]):
             yield begun, "", text[start:last]
             if len(chain) == 1 and source.suffix not in _SINGLE:
                 yield from _history(begun, text[start:last])
             begun += text.count("\n", start, last)
+    for name, stamp, said in () if begun else _passed_on(source):
+        sent = Timeline(Orders.of([stamp]), {}).at(stamp)
+        line = source.lines.index(said.split("\n")[0]) + 1
+        yield line, "", f'From: "{name}" <>\nSent: {sent}\nSubject: {source.stem}\n\n{said}'
 
 
 def _history(line: int, text: str) -> Iterator[tuple[int, str, str]]:
@@ -220,18 +250,23 @@ def _mail(border: str, text: str) -> dict[str, Any]:
     message = message_from_bytes(text.encode("utf-8", "replace"), policy=_policy())
     subject = _header(message, "Subject")
     sender = _header(message, "From")
-    name, address = parseaddr(sender) if set(sender) & set('@<("') else (sender, "")
+    name, address = person(sender) if "," in sender.partition("<")[0] else parseaddr(sender)
+    name = name if set(sender) & set('@<("') else sender
     body, captions = _content(message)
     time, when = _time(message, border)
     base = _base(subject)
-    own = own_words(body, forwards=_FORWARD.match(subject) is not None)
-    if not own and base != subject and not captions:
+    own, below = own_words(body, forwards=_FORWARD.match(subject) is not None)
+    sent_on = forwarded(below)
+    if not sent_on and "\n" in below:
+        own = f"{own}\n\n{below}".strip()
+    if not own and not sent_on and base != subject and not captions:
         own = body.strip()  # forwarded without a word: what is quoted is what was meant
     ids = _IDS.findall(_raw(message, "Message-ID"))
     answers = [*_IDS.findall(_raw(message, "References")), *_IDS.findall(_raw(message, "In-Reply-To"))]
     return {
         "text": own,
         "caption": captions,
+        "forwarded": sent_on,
         "speaker": name or address,
         "time": time,
         "when": when,
@@ -240,6 +275,22 @@ def _mail(border: str, text: str) -> dict[str, Any]:
         "thread": _raw(message, "X-GM-THRID").strip(),
         "subject": base,
         "replies": base != subject,
+    }
+
+
+def _sent_on(mail: dict[str, Any], name: str, stamp: str, said: str) -> dict[str, Any]:
+    """What one mail forwards as a mail of its own."""
+    time = Timeline(Orders.of([stamp]), {}).at(stamp)
+    when = datetime.fromisoformat(time) if time else None
+    return mail | {
+        "text": said,
+        "caption": bracketed("forwarded by", mail["speaker"]),
+        "speaker": name,
+        "time": time,
+        "when": when.replace(tzinfo=when.tzinfo or timezone.utc).timestamp() if when else mail["when"],
+        "id": "",
+        "answers": [mail["id"]] if mail["id"] else [],
+        "replies": True,
     }
 
 
@@ -333,7 +384,7 @@ def _time(message: Message, border: str) -> tuple[str, float]:
             continue
         aware = found if found.tzinfo else found.replace(tzinfo=timezone.utc)
         return found.isoformat(timespec="seconds"), aware.timestamp()
-    if iso := to_iso(_raw(message, "Date") or _raw(message, "Sent")):
+    if iso := to_iso(_WEEKDAY.sub("", _raw(message, "Date") or _raw(message, "Sent"))):
         written_at = datetime.fromisoformat(iso)
         return iso, (written_at if written_at.tzinfo else written_at.replace(tzinfo=timezone.utc)).timestamp()
     return "", datetime.max.replace(tzinfo=timezone.utc).timestamp()

@@ -57,6 +57,7 @@ _SURE = {
         "助手",
     ),
 }
+COPILOT = "GitHub Copilot"
 _TITLES_TOO = {
     "user": ("me", "prompt", "question", "q"),
     "assistant": ("ai", "bot", "chatbot", "agent", "model", "response", "answer", "a"),
@@ -109,7 +110,8 @@ _PICTURED = re.compile(rf"[{_EMOJI}][{_EMOJI}\ufe0f\u200d\s]*")
 """Emoji before a name, with what joins them."""
 _WITHIN = r"[^:\[\]<>{}|\"“”*#`/\\=,;?!\t]"
 _NICKED = rf"{_WITHIN}{{1,20}} [\"“][^:\"“”\t]{{1,20}}[\"”] {_WITHIN}{{1,30}}?"  # Tom "Sparky" Berg
-_NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])(?:{_WITHIN}{{0,39}}?|{_NICKED})|_[\w]{{1,30}})"
+_WITH_FIRM = rf"{_WITHIN}{{1,24}} \| {_WITHIN}{{1,30}}?"
+_NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])(?:{_WITHIN}{{0,39}}?|{_NICKED}|{_WITH_FIRM})|_[\w]{{1,30}})"
 _BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)?")
 _DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"
@@ -267,7 +269,8 @@ def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     """The names that pass for speakers among the openings of one style."""
     counts = Counter(o.name for o in openings if o.style == style and o.name)
     for side, other in ("QA", "AQ"):
-        if side in counts and other not in counts:
+        asked = side == "Q" and sum(count > 1 for count in counts.values()) > 1
+        if side in counts and other not in counts and not asked:
             del counts[side]  # of what can be chosen: `A. tins`
     if style == "stamped":
         return frozenset(
@@ -282,7 +285,7 @@ def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
         return frozenset(roles)
     if first := _first_beside(openings, style, roles):
         roles.add(first)
-        if "GitHub Copilot" in roles:  # VS Code's export, which has two speakers and labels of its own
+        if COPILOT in roles:  # VS Code's export, which has two speakers and labels of its own
             return frozenset(roles)
     if style not in HEADINGS:
         passed = {name for name, count in counts.items() if _passes(name, count)}
@@ -304,9 +307,7 @@ def guests(openings: Sequence[Opening], style: str, known: Collection[str]) -> f
     if style in HEADINGS:
         stamped = all(here.stamp for here in ours if here.name in known)
         told = [here for here in others if here.stamp or not stamped]
-        return frozenset(
-            here.name for here in told if looks_like_name(here.name) or _shape(here.name) in shown
-        )
+        return frozenset(here.name for here in told if may_be_name(here.name) or _shape(here.name) in shown)
     return frozenset(here.name for here in others if _shape(here.name) in shown)
 
 

@@ -125,7 +125,7 @@ def started(value: dict[str, Any], far: bool = True) -> tuple[str, Any]:
         if found.__class__ is float and far and found < _SINCE:
             return key, found
         if isinstance(found, dict):
-            found = found.get("relative", found.get("from"))
+            found = found.get("relative", found.get("from", _lasted(found)))
         elif isinstance(found, list):
             found = next(iter(found), None)
         sure = far or plain(key) in _STARTS
@@ -138,6 +138,13 @@ def started(value: dict[str, Any], far: bool = True) -> tuple[str, Any]:
             return key, found
     words = objects(value, "words") or objects(value, "result") if "text" in value else []
     return started(words[0]) if words else ("", None)
+
+
+def _lasted(value: dict[str, Any]) -> float | None:
+    """Seconds and nanoseconds, as Google's libraries write a span of time."""
+    parts = [value.get("seconds", 0), value.get("nanos", 0)]
+    whole = value.keys() <= {"seconds", "nanos"} and all(str(one).isdecimal() for one in parts)
+    return float(parts[0]) + float(parts[1]) / 1e9 if whole else None
 
 
 @lru_cache(maxsize=256)

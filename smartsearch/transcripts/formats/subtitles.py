@@ -32,8 +32,8 @@ _MOST, _WORDS = 0.9, 6  # share of cues that begin with a name where all do, and
 
 _DIGITS = "0123456789"
 _TIMING = re.compile(
-    r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})[.,](?P<fraction>\d{1,3})\s{0,8}-->\s{0,8}"
-    r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}(?:\s|$)"
+    r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?"
+    r"\s{0,8}-->\s{0,8}(?:\d{1,4}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?(?:\s|$)"
 )
 _SBV = re.compile(
     r"(?P<hours>\d{1,4}):(?P<minutes>\d{2}):(?P<seconds>\d{2})\.(?P<fraction>\d{3}),\d{1,4}:\d{2}:\d{2}\.\d{3}\s{0,4}$"
@@ -198,7 +198,7 @@ def _timing(line: str) -> re.Match[str] | None:
 
 def _seconds(found: re.Match[str]) -> float:
     whole = int(found["hours"] or 0) * 3600 + int(found["minutes"]) * 60 + int(found["seconds"])
-    return whole + float(f"0.{found['fraction']}")
+    return whole + float(f"0.{found['fraction'] or 0}")
 
 
 def _names(cues: list[_Cue]) -> frozenset[str]:
@@ -214,7 +214,7 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
     ours = [
         Opening("", "", found["name"].strip(), found.string[found.end() :])
         for found, cue in heads
-        if found["name"] and _begins(found.string, cue)
+        if found["name"] and _begins(found, cue)
     ]
     begin = {here.name for here in ours}
     if max(counts.values(), default=0) < 2 and len(cues) > 2 and sum(map(looks_like_name, counts)) < 2:
@@ -239,11 +239,17 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
     )
 
 
-def _begins(line: str, cue: _Cue) -> bool:
-    """Whether a line of a cue may begin with another's name: not below one that is a name and no more."""
-    first = _plain(cue.lines[0])
+def _begins(found: re.Match[str], cue: _Cue) -> bool:
+    """Whether a line of a cue may begin with another's name, which stands nowhere else: not below one that is
+    a name and no more, and below a named one only by a capital, as `she said: no` has none.
+    """
+    first, name = _plain(cue.lines[0]), found["name"].strip()
     named = _NAMED.match(first)
-    return line == first or not (named and named.end() == len(first))
+    if found.string == first or not named:
+        return True
+    if named["within"] and named.end() == len(first):
+        return name.isupper()  # below what is heard, `[CROWD GASPS]`
+    return named.end() < len(first) and (name.isupper() or (name[:1].isupper() and looks_like_name(name)))
 
 
 def _name_in(found: re.Match[str], names: frozenset[str]) -> str:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from smartsearch.text.stamps import STAMP as ANY_STAMP
 from smartsearch.text.times import MARKS, STAMP, Stamp, calendar_day, clock, to_iso
@@ -336,7 +336,7 @@ def _kakao_said(here: Opened, below: list[str], after: Opened | None) -> tuple[s
 #     2023/05/08(Mon)          (or 2023.05.08 Monday, 2023/05/08（一）, Mon, 05/08/2023)
 #     13:56<tab>Maya<tab>text  (or 午後1:56, 01:56PM)
 # A text of several lines stands in quotation marks. A computer parts clock, name and text by blanks: the name
-# is the first word there, or the whole of the name that the head gives.
+# is the first word there, or the words that all lines of who is called so begin with, or the head's.
 _LINE_HEADS = (
     re.compile(r"(?:\[LINE\] )?Chat history (?:with|in) (?P<name>.{1,100}?)$"),
     re.compile(r"(?:\[LINE\] )?(?P<name>.{1,100}?)(?:との|の)トーク履歴$"),
@@ -387,6 +387,7 @@ def _line_name(source: Source) -> str:
 def _line(source: Source) -> Opens:
     partner = _line_name(source)
     spaced = not any("\t" in line and _TABBED.match(line) for line in source.lines[:LOOKED_AT])
+    names = _line_names(source.lines) if spaced else {}
 
     def opens(line: str) -> Opened | None:
         if day := _line_day(line) if line[:1].isalnum() and len(line) < 40 else "":
@@ -398,10 +399,31 @@ def _line(source: Source) -> Opens:
         if not found:
             return None
         said = found["text"]
-        name = partner if partner and said.startswith(f"{partner} ") else said.partition(" ")[0]
+        begun = said.partition(" ")[0]
+        if begun.count("「") > begun.count("」"):  # whom somebody added to the group
+            return Opened(stamp=_hour(found["clock"]))
+        name = partner if partner and said.startswith(f"{partner} ") else names.get(begun, begun)
         return Opened(name, said[len(name) + 1 :], _hour(found["clock"]))
 
     return opens
+
+
+def _line_names(lines: Sequence[str]) -> dict[str, str]:
+    """By its first word the name of who speaks more than once, where blanks part it from the text too."""
+    said: dict[str, list[list[str]]] = {}
+    for found in filter(None, map(_SPACED.match, lines)):
+        words = found["text"].split(" ")
+        said.setdefault(words[0], []).append(words[1:-1])
+    return {
+        begun: " ".join([begun, *(words[0] for words in takewhile(_is_of_name, zip(*many)))])
+        for begun, many in said.items()
+        if len(many) > 1
+    }
+
+
+def _is_of_name(words: Sequence[str]) -> bool:
+    """Whether a word is the same in all of somebody's lines, and in no small letters."""
+    return len(set(words)) == 1 and not words[0][:1].islower()
 
 
 def _line_day(line: str) -> str:
