@@ -21,7 +21,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from smartsearch.text.htmltext import unescaped
+from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.formats.chat_layout import by_head
+from smartsearch.transcripts.formats.heads import infer
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, unlike
 from smartsearch.transcripts.formats.speech import Said, placed
@@ -30,6 +33,7 @@ from smartsearch.transcripts.source import Source
 _DETECT_LINES = 60
 _MOST, _WORDS = 0.9, 6  # share of cues that begin with a name where all do, and the words of one
 
+_FEW = 8  # cues that show whether they begin alike
 _DIGITS = "0123456789"
 _TIMING = re.compile(
     r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})(?:[.,](?P<fraction>\d{1,3}))?"
@@ -52,7 +56,7 @@ _VOICE = re.compile(
 """Who speaks: `<v Maya Reis>`, and at a line's begin what is written as a tag and is none, `<Maya Reis>`."""
 _TAG = re.compile(r"</?(?:[^\W\d]|\d\d:)[^<>\n]{0,200}>|</?>")  # `a <3 b -> c` is none
 _NAMED = re.compile(
-    r"(?:[-–—] ?|>> ?)?(?:(?P<name>[^:：\n<>\[\]{}()]{1,60}(?:\([^()\n]{1,30}\))?)"
+    r"(?:[-–—] ?|>> ?)?(?:(?P<name>(?![【「])[^:：\n<>\[\]{}()]{1,60}(?:\([^()\n]{1,30}\))?)"
     r"(?::(?: |$|(?=[^\W\d]{2}))|：\s?)"
     r"|[\[({【「](?P<within>[^:\n<>\[\]{}()【】]{1,60})[\])}】」](?:\s?[:：]|\s[-–—](?=\s))?(?:\s|$|(?<=[】」：])))"
 )
@@ -96,8 +100,47 @@ def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
     alpha = source.first_line().strip("\ufeff ") == _ALPHA
     cues, title = list((_alpha if alpha else _cues)(source.lines)), _title(source)
-    names = _names(cues)
-    yield from placed(source, _said(cues, names), title)
+    names, told = _names(cues), False
+    for turn in placed(source, _said(_headed(cues, names), names), title):
+        told = told or turn.speaker != ""
+        yield turn
+    if not told and (odd := _alike(cues)):
+        yield FormatError(f"nobody is named, though cues begin with the same words: {odd}", kind="notice")
+
+
+def _alike(cues: list[_Cue]) -> str:
+    """The words that cues begin with most, where a few begin them all as names do; or ""."""
+    begun = Counter(_plain(cue.lines[0]).partition(" ")[0] for cue in cues)
+    often = [word for word, _ in begun.most_common(3) if any(map(str.isalpha, word))]
+    return ", ".join(often) if _FEW <= len(cues) >= 3 * len(begun) else ""
+
+
+def _headed(cues: list[_Cue], names: frozenset[str]) -> list[_Cue]:
+    """The cues, each with who speaks by the head that is inferred from them all, where `names` say little."""
+    begun = [_plain(cue.lines[0]) for cue in cues]
+    known = sum(bool((found := _NAMED.match(line)) and _name_in(found, names)) for line in begun)
+    if 4 * known >= len(cues) or any(map(_voiced, cues)):
+        return cues
+    inferred = infer(begun[:_BEGINNING])
+    if not inferred or inferred.head.above or inferred.head.has_time:
+        return cues
+    people, told = by_head(begun, inferred.head).chosen.names, list[_Cue]()
+    for cue in cues:
+        for n, line in enumerate(cue.lines):
+            here, _ = inferred.head.at([_plain(line)], 1) or (None, 0)
+            if here and here.name in people:
+                told.append(
+                    cue._replace(
+                        number=cue.number + n,
+                        speaker=here.name,
+                        lines=(here.text,),
+                    )
+                )
+            elif n:
+                told[-1] = told[-1]._replace(lines=(*told[-1].lines, line))
+            else:
+                told.append(cue)
+    return told
 
 
 def _said(cues: list[_Cue], names: frozenset[str]) -> Iterator[Said]:
