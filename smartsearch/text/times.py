@@ -22,32 +22,34 @@ MONTH_NAMES = (
 )
 _ABROAD = """
 január januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января \
-январь янв ledna tammikuu tammikuuta січня ιανουαρίου / iano tamm leden ledn січ sij ιαν ינואר يناير जनवरी \
-มกราคม sausio
+январь янв ledna tammikuu tammikuuta січня ιανουαρίου tammik / iano tamm leden ledn січ sij ιαν ינואר \
+يناير जनवरी มกราคม sausio
 február februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля \
-февраль фев února helmikuu helmikuuta лютого φεβρουαρίου / few helm únor лют velj φεβ פברואר فبراير फ़रवरी \
-กุมภาพันธ์ vasari
+февраль фев února helmikuu helmikuuta лютого φεβρουαρίου helmik febr февр / few helm únor лют velj φεβ \
+פברואר فبراير फ़रवरी กุมภาพันธ์ vasari
 március márc märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret \
-maaliskuuta березня μαρτίου / maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac
+maaliskuuta березня μαρτίου maalisk / maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac
 április ápr avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta \
-квітня απριλίου / huht dub кві trav απρ אפריל أبريل ابريل अप्रैल เมษายน baland
-május máj mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta травня / \
+квітня απριλίου huhtik квіт / huht dub кві trav απρ אפריל أبريل ابريل अप्रैल เมษายน baland
+május máj mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta травня toukok / \
 toukok květen трав svib μαΐ μάι מאי مايو मई พฤษภาคม geguž
 június jún juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta \
-червня ιουνίου / kesäk červen черв lipnj ιουν יוני يونيو जून มิถุนายน biržel iunie
+червня ιουνίου kesäk черв / kesäk červen черв lipnj ιουν יוני يونيو जून มิถุนายน biržel iunie
 július júl juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu \
-heinäkuuta липня ιουλίου / heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม liep iulie
+heinäkuuta липня ιουλίου heinäk / heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม liep iulie
 augusztus août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu \
-agustus elokuuta серпня αυγούστου / elok srpen сер kolov αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj
+agustus elokuuta серпня αυγούστου elok серп / elok srpen сер kolov αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj
 szeptember septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент \
-září syyskuu syyskuuta вересня σεπτεμβρίου / syysk вер ruj σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj szept
+září syyskuu syyskuuta вересня σεπτεμβρίου syysk / syysk вер ruj σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj \
+szept
 október oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт \
-října lokakuu lokakuuta жовтня οκτωβρίου / lokak říjen жов οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม spal
+října lokakuu lokakuuta жовтня οκτωβρίου lokak жовт / lokak říjen жов οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม \
+spal
 novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu marraskuuta \
-листопада νοεμβρίου / marras лис stud νοε נובמבר نوفمبر नवंबर พฤศจิกายน lapkr noi
+листопада νοεμβρίου marrask нояб / marras лис stud νοε נובמבר نوفمبر नवंबर พฤศจิกายน lapkr noi
 dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря декабрь \
-дек prosince joulukuu desember joulukuuta грудня δεκεμβρίου / dese jouluk prosin гру pros δεκ דצמבר ديسمبر \
-दिसंबर ธันวาคม
+дек prosince joulukuu desember joulukuuta грудня δεκεμβρίου jouluk груд / dese jouluk prosin гру pros δεκ \
+דצמבר ديسمبر दिसंबर ธันวาคม
 """
 """The months in other languages, a line each: words as dates in prose have them, German to Finnish, and
 behind the stroke how words begin that only what is known to be a time may have."""
@@ -81,6 +83,10 @@ _CLOCK = re.compile(
     r"\s*(Z\b|(?:UTC|GMT)(?:[+-](?:1[0-4]|0?\d)(?::?[0-5]\d)?)?\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
     re.I,
 )
+_DOTTED = re.compile(
+    r"(?P<before>(?:\d{4}|\bklo?\.?|\bore|\bum),? )(?P<clock>\d{1,2}\.[0-5]\d(?:\.[0-5]\d)?)(?![\d.])", re.I
+)
+_SPACED = re.compile(r"(?<!\d)(\d{1,2})\. (\d{1,2})\. (?=\d{4})")
 _BETWEEN = re.compile(r"[\s,،.;()\[\]|–—-]+")
 WEEKDAY = (
     r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mo|diens|mitt|donners|frei|sams|sonn)(?:n?tag|woch)"
@@ -94,7 +100,7 @@ WEEKDAY = (
 """The days of the week in some languages, in full or short."""
 _FILLERS = (
     "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|р|в|о|o|v|den|pukul|saat|feira"
-    "|(?:[bcejmp]|ce|we|ee)[sd]?t|eastern|central|mountain|pacific|time"
+    "|[月火水木金土日월화수목금토일]|(?:[bcejmp]|ce|we|ee)[sd]?t|eastern|central|mountain|pacific|time"
 )
 """What stands between a date and a clock beside marks and the day of the week, and names of zones."""
 _ISO = re.compile(
@@ -192,10 +198,16 @@ def day_of_name(name: str) -> str:
     return days.pop() if len(days) == 1 and not _TAKEN_OUT.search(name) else ""
 
 
+def _colons(found: re.Match[str]) -> str:
+    """A clock with dots behind a year, or a word for the hour, with colons."""
+    return found["before"] + found["clock"].replace(".", ":")
+
+
 @lru_cache(maxsize=4096)
 def _text_to_iso(text: str, day_first: bool) -> str:
     if _DIGITS.fullmatch(text):
         return _epoch_to_iso(float(text))
+    text = _DOTTED.sub(_colons, text) if "." in text else text
     if _EASTERN.search(text):
         text = _EASTERN_CLOCK.sub(_western, text)
     if found := _ISO.fullmatch(text):  # what programs write, ten times as fast as the general way
@@ -233,6 +245,7 @@ def _western(found: re.Match[str]) -> str:
 
 def take_date(text: str, day_first: bool) -> tuple[str, str]:
     """The first date in `text` and `text` without it, or "" and `text`."""
+    text = _SPACED.sub(r"\1.\2.", text) if ". " in text else text
     worded = _LETTERS.search(text)  # no month has a shorter name
     if found := _YEAR_FIRST.search(text):
         year, month, day = int(found[1]), int(found[3]), int(found[4])

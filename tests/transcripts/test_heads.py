@@ -82,3 +82,61 @@ def test_who_said_what_is_read_or_a_warning_given(tmp_path: Path, head: str) -> 
 def plain(name: str) -> str:
     """A name as it may be shown: without what stands behind it in brackets, and marks."""
     return "".join(filter(str.isalnum, name.partition(" (")[0]))
+
+
+CUES = (
+    *(
+        "{n}: {t}",
+        "[{n}] {t}",
+        "[{n}]: {t}",
+        "({n}) {t}",
+        "({n}): {t}",
+        "<v {n}>{t}",
+        "{n} - {t}",
+        "{n} – {t}",
+    ),
+    *(
+        ">> {n}: {t}",
+        "- {n}: {t}",
+        "{n}:\n{t}",
+        "[{n}]\n{t}",
+        "<b>{n}</b>: {t}",
+        "<i>{n}:</i> {t}",
+        "{n}：{t}",
+    ),
+    *("【{n}】{t}", "【{n}】：{t}", "「{n}」{t}", "{{{n}}} {t}", "{n} | {t}", "**{n}:** {t}"),
+)
+SPEAKERS = (
+    *("Maya", "van der Berg", "Ludwig van Dam", "SPEAKER_00", "Speaker 1", "O'Hara", "MAYA", "Okafor & Lind"),
+    *(
+        "佐藤 恵美",
+        "Łucja W.",
+        "Anna-Lena",
+        "Иван Петров",
+        "علي",
+        "Guest #2",
+        "Interviewer",
+        "JB",
+        "de la Cruz",
+    ),
+)
+
+
+@pytest.mark.parametrize("form", CUES)
+def test_every_way_to_name_who_speaks_takes_every_name(form: str, tmp_path: Path) -> None:
+    texts = ["is the lamp lit?", "Since noon, I think.", "I can see it and the boat.", "Good: then we go."]
+    texts += ["At 10:30 we leave [laughs].", "Wait for me", "No, the other one.", "Fine by me!"]
+    wrong = list[str]()
+    for name in SPEAKERS:
+        other = "JONAS BERG" if name.isupper() else "Jonas Berg"
+        who = [(name, other)[int(n)] for n in "01011001"]
+        cues = [
+            f"{n}\n00:00:{4 * n:02},000 --> 00:00:{4 * n + 3:02},500\n{form.format(n=one, t=text)}\n"
+            for n, (one, text) in enumerate(zip(who, texts), 1)
+        ]
+        path = tmp_path / "talk.srt"
+        path.write_text("\n".join(cues), encoding="utf-8")
+        turns = read_one(str(path))[0].turns
+        found = [next((one.speaker for one in turns if text[:12] in one.text), None) for text in texts]
+        wrong += [name] if found != who else []
+    assert not wrong

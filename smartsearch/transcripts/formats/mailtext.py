@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from smartsearch.text.htmltext import text_of
-from smartsearch.text.stamps import STAMP
+from smartsearch.text.stamps import STAMP, Timeline
+from smartsearch.text.times import Orders, to_iso
 
 _START = r"(?:On|Am|Le|El|Il|Em|Op|Den|På|Dnia|W dniu|Pada|Vào|În)"
 _WROTE = (
@@ -21,25 +22,31 @@ _ORIGINAL = re.compile(
     r"|Mensaje original|Mensagem original|Messaggio originale|Oorspronkelijk bericht)\s?-{2,}.{0,20}$",
     re.I,
 )
-_HEADER = re.compile(
-    r"[*_]{0,2}(?:From|Von|De|Da|Van|Från|Fra|От|差出人|发件人|寄件者)[*_]{0,2}\s?[:：]\s*\S"
-)
-_SENT = re.compile(
-    r"[*_]{0,2}(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado|Enviada|Data|Inviato|Verzonden|Skickat|Sendt|Отправлено"
-    r"|送信日時|发送时间|寄件日期|Fecha)[*_]{0,2}\s?[:：]\s*\S"
-)
+FIELDS = {
+    "From": "Von|De|Da|Van|Från|Fra|Od|Lähettäjä|Kimden|Feladó|От|Від|差出人|发件人|寄件者|보낸 사람",
+    "Sent": "Gesendet|Datum|Envoyé|Date|Enviad[oa](?: el| em)?|Data|Fecha|Inviato|Verzonden|Skickat|Sendt"
+    "|Dato|Wysłano|Odesláno|Lähetetty|Päivämäärä|Päiväys|Gönderilme|Gönderildi|Tarih|Küldve|Elküldve|Dátum"
+    "|Отправлено|Надіслано|Дата|送信日時|日付|日時|发送时间|日期|寄件日期|보낸 날짜|날짜",
+    "To": "An|À|A|Para|Aan|Till|Til|Do|Komu|Vastaanottaja|Kime|Címzett|Cc|Кому|宛先|收件人|받는 사람",
+    "Subject": "Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne|Emne|Temat|Předmět|Aihe|Konu|Tárgy|Тема"
+    "|件名|主题|主旨|제목",
+}
+"""The fields of a mail in other languages, as Gmail, Outlook and Apple Mail show them."""
+_HEADER = re.compile(rf"[*_]{{0,2}}(?:From|{FIELDS['From']})[*_]{{0,2}}\s?[:：]\s*\S")
+_SENT = re.compile(rf"[*_]{{0,2}}(?:Sent|{FIELDS['Sent']})[*_]{{0,2}}\s?[:：]\s*\S")
 _DEVICE = re.compile(
     r"(?:Sent from my \S|Sent from Outlook|Get Outlook for|Von meinem \S.{0,30} gesendet|Gesendet von \S"
     r"|Envoyé de mon \S|Enviado desde mi \S|Enviado do meu \S|Inviato da(?:l mio)? \S"
     r"|Verstuurd vanaf mijn \S).{0,80}$"
 )
-_QUOTED = re.compile(r"(?:> ?){1,20}")
+_QUOTED = re.compile(r"^(?:> ?){0,20}")
 _STAMP = re.compile(STAMP, re.I)
 _ADDRESS = re.compile(r"[<(\[]{0,2}(?P<at>[^\s<>()\[\]@,;]{1,64}@[^\s<>()\[\]@,;:]{1,120})[>)\]]{0,2}")
-_WEEKDAY = re.compile(r"\s?[(（][^\W\d_]{1,3}[)）]|^[^\d:]{1,20}[:：]\s*[^\W\d]{2,9}\.?, ")
+_WEEKDAY = re.compile(r"\s?[(（][^\W\d_]{1,3}[)）]|(?<=\d{4}) [^\W\d_]{3},(?= \d)| GMT[+-]\d{1,2}(?= \d)")
+_NO_NAMES = ("Uhr", "AM", "PM", "CET", "CEST", "UTC", "GMT")
 _TOP = 8  # lines in which the header of a forwarded mail begins
-_RULE = re.compile(r"_{10,}$")
-_RULED = re.compile(rf"{_HEADER.pattern}|_{{10,}}$")
+_RULE = re.compile(r"^_{10,100}$|^-{3,8} ?[^\W\d_][^\n-]{2,40}-{3,8}$")
+_RULED = re.compile(rf"{_HEADER.pattern}|{_RULE.pattern}")
 
 
 _FORWARDED = re.compile(
@@ -70,6 +77,8 @@ def own_words(text: str, forwards: bool = False) -> tuple[str, str]:
     """
     lines = [line.rstrip("\r") for line in text.split("\n")]
     begun = next((n for n, line in enumerate(lines) if _FORWARDED.match(line[:200])), len(lines))
+    if forwards:
+        begun = min(begun, next((n for n in range(len(lines)) if _is_header(lines, n, ">")), begun))
     end = min(_end(lines), begun)
     if (
         forwards
@@ -80,14 +89,21 @@ def own_words(text: str, forwards: bool = False) -> tuple[str, str]:
     return _written(lines[:end]), "\n".join(line.rstrip() for line in lines[begun:]).strip()
 
 
+def _is_header(lines: list[str], n: int, mark: str = "") -> bool:
+    """Whether the header of a mail begins in line `n`, behind a `mark`: who sent it and soon when."""
+    if mark != lines[n][: len(mark)] or not _HEADER.match(lines[n].strip("> ")[:200]):
+        return False
+    return any(_SENT.match(below.strip("> ")[:200]) for below in lines[n + 1 : n + 4])
+
+
 def is_forwarded(line: str) -> bool:
     """Whether a line announces a mail that is forwarded."""
     return _FORWARDED.match(line[:200]) is not None
 
 
 def forwarded(there: str) -> list[tuple[str, str, str]]:
-    """The mails that stand forwarded below a mail's words, one in another: who wrote it, when, as its header
-    has it, and its text. None where a header tells neither.
+    """The mails that stand forwarded below a mail's words, one in another: who wrote it, when by its header
+    (ISO 8601), and its text. None where a header tells neither.
     """
     lines = there.split("\n")
     if lines[0][:1] == ">":
@@ -101,12 +117,19 @@ def _headed(lines: list[str]) -> tuple[str, str, str] | None:
     top = range(min(len(lines), _TOP))
     sender = next((n for n in top if _HEADER.match(lines[n].strip())), None)
     sent = next((n for n in top if _SENT.match(lines[n].strip())), None)
-    stamp = _STAMP.search(_WEEKDAY.sub("", lines[sent])) if sent is not None else None
-    if sender is None or stamp is None:
+    time = when(re.split("[:：]", lines[sent], maxsplit=1)[1]) if sent is not None else ""
+    if sender is None or not time:
         return None
     end = next((n for n in range(sender, len(lines)) if not lines[n].strip()), len(lines))
     name, address = person(re.split("[:：]", lines[sender], maxsplit=1)[1])
-    return name or address, stamp[0], "\n".join(lines[end:]).strip()
+    return name or address, time, "\n".join(lines[end:]).strip()
+
+
+def when(written: str) -> str:
+    """The time that a field or an announcement tells, in any of their languages, as ISO 8601; or ""."""
+    bare = re.sub(_WROTE, " ", _WEEKDAY.sub("", written))
+    time, stamp = to_iso(bare), _STAMP.search(bare)
+    return time if "T" in time or not stamp else Timeline(Orders.of([stamp[0]]), {}).at(stamp[0])
 
 
 def person(written: str) -> tuple[str, str]:
@@ -126,7 +149,7 @@ def quoted(lines: list[str]) -> Iterator[tuple[int, str, str]]:
     if marked and any(line.strip() for n, line in enumerate(lines) if n > marked[0] and line[:1] != ">"):
         return
     bare = [_QUOTED.sub("", line) for line in lines]
-    said = [n for n, line in enumerate(bare) if line.rstrip()[-1:] in (":", "：") and _announces(bare, n)]
+    said = [n for n, line in enumerate(bare) if line.rstrip()[-1:] in (":", "：") and _quotes(lines, bare, n)]
     for n, end in pairwise([*said, len(bare)]):
         last = _announced(bare, end) if end < len(bare) else end
         first = _announced(bare, n)
@@ -134,12 +157,27 @@ def quoted(lines: list[str]) -> Iterator[tuple[int, str, str]]:
         yield first, told, "\n".join(bare[n + 1 : last])
 
 
+def _quotes(lines: list[str], bare: list[str], n: int) -> bool:
+    """Whether line `n` announces what is quoted below it, in words or by an address above deeper marks."""
+    if _announces(bare, n):
+        return True
+    told = " ".join(bare[_announced(bare, n) : n + 1])
+    below = next((line for line in lines[n + 1 :] if line.strip("> ")), "")
+    depths = [_QUOTED.match(line) for line in (lines[n], below)]
+    above, deeper = (found[0].count(">") if found else 0 for found in depths)
+    return above < deeper and bool(_ADDRESS.search(told) or _STAMP.search(told))
+
+
 def announced(told: str) -> tuple[str, str, str]:
-    """The name, the address and the time in the announcement of a quotation; "" for what it does not tell."""
-    stamp, address = _STAMP.search(told), _ADDRESS.search(told)
-    name = _STAMP.sub("", _ADDRESS.sub("", told), count=1)
+    """The name, the address and the time (ISO 8601) in what announces a quotation, or "" each."""
+    told, time = _WEEKDAY.sub(" ", told), when(told)
+    address = _ADDRESS.search(told)
+    if address:  # the name stands before it, behind the time and the words of telling
+        before = re.split(r"[\d,:;：]", told[: address.start()])[-1].split()
+        told = " ".join(dropwhile(lambda word: word.islower() or word in _NO_NAMES, before))
+    name = _STAMP.sub("", told, count=1)
     name = re.sub(rf"^{_START}\b|{_WROTE}", "", name).strip(" ,;:：")
-    return name, address["at"] if address else "", stamp[0] if stamp else ""
+    return name, address["at"] if address else "", time
 
 
 def _written(lines: list[str]) -> str:
@@ -174,7 +212,7 @@ def _end(lines: list[str]) -> int:
             continue
         if _ORIGINAL.match(bare):
             return n
-        if _HEADER.match(bare) and any(_SENT.match(below.strip()[:200]) for below in lines[n + 1 : n + 4]):
+        if _is_header(lines, n):
             return n - 1 if n and _RULE.match(lines[n - 1].strip()[:80]) else n
         if bare[-1] in ":：" and last_quoted < n and _announces(lines, n):
             return _announced(lines, n)

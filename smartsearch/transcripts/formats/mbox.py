@@ -22,8 +22,6 @@ from functools import cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from smartsearch.text.stamps import Timeline
-from smartsearch.text.times import Orders, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats import chat
@@ -31,6 +29,7 @@ from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.form import Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.mailtext import (
+    FIELDS,
     announced,
     forwarded,
     is_forwarded,
@@ -38,6 +37,7 @@ from smartsearch.transcripts.formats.mailtext import (
     own_words,
     person,
     quoted,
+    when,
 )
 from smartsearch.transcripts.source import Source
 
@@ -56,17 +56,9 @@ _REPLY = re.compile(
 _FORWARD = re.compile(
     r"\s{0,8}(?:fwd?|wg|tr|rv|enc|i|doorst|vl|vb|pd|ilt|転送|转发|轉寄)(?:\[\d{1,3}\])?\s?[:：]", re.I
 )
-_WORDS = {
-    "From": "Von|De|Da|Van|Från|Fra|От|差出人|发件人|寄件者",
-    "Sent": "Gesendet|Datum|Envoyé|Date|Enviad[oa](?: el)?|Data|Fecha|Inviato|Verzonden|Skickat|Sendt"
-    "|Отправлено|送信日時|发送时间",
-    "To": "An|À|A|Para|Aan|Till|Til|Cc|Кому|宛先|收件人",
-    "Subject": "Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne|Emne|Тема|件名|主题",
-}
-"""The fields of a mail in other languages, as Outlook and Apple Mail show them."""
-_ABROAD = re.compile("|".join(rf"(?P<{name}>^(?:{words})\s?[:：])" for name, words in _WORDS.items()), re.M)
+_ABROAD = re.compile("|".join(rf"(?P<{name}>^(?:{words})\s?[:：])" for name, words in FIELDS.items()), re.M)
 _SHOWN = re.compile(
-    rf"^(?:{_WORDS['From']})\s?[:：].{{1,400}}(?:\n[^\n:：]{{1,20}}[:：].{{0,400}}){{2,6}}", re.M
+    rf"^(?:{FIELDS['From']})\s?[:：].{{1,400}}(?:\n[^\n:：]{{1,20}}[:：].{{0,400}}){{2,6}}", re.M
 )
 _CHAINED = (
     r"(?:\A|(?<=\n\n)|^(?=From: .{1,400}\n(?:.{0,400}\n){0,2}Sent: ))(?=(?:.{1,400}\n){0,3}From: )"
@@ -98,7 +90,6 @@ _TOP = 400
 _CLOCK = re.compile(r"\d:\d\d")
 _HEADERS, _TALKS = 4, 50_000
 """Clocks that a mail has which tells one or two times, and characters in which a talk shows itself."""
-_WEEKDAY = re.compile(r"\s?[(（][^\W\d_]{1,3}[)）]")
 _PLIST = re.compile(r"^<\?xml version=\S{1,9}(?: encoding=\S{1,12})?\?>\s{1,4}<!DOCTYPE plist", re.M)
 
 
@@ -186,8 +177,7 @@ def _single(source: Source) -> Iterator[tuple[int, str, str]]:
             if len(chain) == 1 and source.suffix not in _SINGLE:
                 yield from _history(begun, text[start:last])
             begun += text.count("\n", start, last)
-    for name, stamp, said in () if begun else _passed_on(source):
-        sent = Timeline(Orders.of([stamp]), {}).at(stamp)
+    for name, sent, said in () if begun else _passed_on(source):
         line = source.lines.index(said.split("\n")[0]) + 1
         yield line, "", f'From: "{name}" <>\nSent: {sent}\nSubject: {source.stem}\n\n{said}'
 
@@ -199,8 +189,7 @@ def _history(line: int, text: str) -> Iterator[tuple[int, str, str]]:
         (field for field in header.split("\n") if field.lower().startswith("subject:")), "Subject:"
     )
     for n, told, said in quoted(text.split("\n")):
-        name, address, stamp = announced(told)
-        sent = Timeline(Orders.of([stamp]), {}).at(stamp)
+        name, address, sent = announced(told)
         yield line + n, "", f'From: "{name or address}" <{address}>\nSent: {sent}\n{subject}\n\n{said}'
 
 
@@ -278,16 +267,14 @@ def _mail(border: str, text: str) -> dict[str, Any]:
     }
 
 
-def _sent_on(mail: dict[str, Any], name: str, stamp: str, said: str) -> dict[str, Any]:
+def _sent_on(mail: dict[str, Any], name: str, time: str, said: str) -> dict[str, Any]:
     """What one mail forwards as a mail of its own."""
-    time = Timeline(Orders.of([stamp]), {}).at(stamp)
-    when = datetime.fromisoformat(time) if time else None
     return mail | {
         "text": said,
         "caption": bracketed("forwarded by", mail["speaker"]),
         "speaker": name,
         "time": time,
-        "when": when.replace(tzinfo=when.tzinfo or timezone.utc).timestamp() if when else mail["when"],
+        "when": _moment(time),
         "id": "",
         "answers": [mail["id"]] if mail["id"] else [],
         "replies": True,
@@ -384,10 +371,15 @@ def _time(message: Message, border: str) -> tuple[str, float]:
             continue
         aware = found if found.tzinfo else found.replace(tzinfo=timezone.utc)
         return found.isoformat(timespec="seconds"), aware.timestamp()
-    if iso := to_iso(_WEEKDAY.sub("", _raw(message, "Date") or _raw(message, "Sent"))):
-        written_at = datetime.fromisoformat(iso)
-        return iso, (written_at if written_at.tzinfo else written_at.replace(tzinfo=timezone.utc)).timestamp()
+    if iso := when(_raw(message, "Date") or _raw(message, "Sent")):
+        return iso, _moment(iso)
     return "", datetime.max.replace(tzinfo=timezone.utc).timestamp()
+
+
+def _moment(iso: str) -> float:
+    """Seconds since 1970 of a time, for comparison."""
+    told = datetime.fromisoformat(iso)
+    return (told if told.tzinfo else told.replace(tzinfo=timezone.utc)).timestamp()
 
 
 def _threads(mails: list[dict[str, Any]]) -> list[str]:
