@@ -16,6 +16,7 @@ from datetime import date, timedelta
 from smartsearch.text.times import (
     ABROAD_HALF,
     ANY_MONTH,
+    SHORT_DAY,
     WEEKDAY,
     Orders,
     calendar_day,
@@ -28,6 +29,7 @@ from smartsearch.text.times import (
 
 _WORD = r"[^\s\d!-/:-@\[-`{-~·—–|、。，：（）【】「」]"
 _DAY_OF_WEEK = rf"{WEEKDAY}[.,]{{0,2}} {{1,2}}"
+_SHORT_DAY = rf"(?<![\w\s]){SHORT_DAY}[.,]{{0,2}} (?=\d)"
 _NUMBERS = "|".join(rf"\d{{1,4}}{mark}\d{{1,2}}{mark}\d{{1,4}}" for mark in ("-", "/", r"\.", r"\. "))
 _EAST = r"(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
 _EAST += r"(?:\s?[(（]?[^\W\d_]{1,3}[)）]|周[一二三四五六日])?"
@@ -73,7 +75,7 @@ _TO = r"(?:\s?(?:-->|->|–|—)\s?|\s-\s)"
 _AT = r"\d{1,4}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
 STAMP = (
     rf"(?<![a-z\d:])(?:{_SPOT}{_TO}{_SPOT}"
-    rf"|(?:{_DAY_OF_WEEK}|(?:le|am|den|on|el|il|em|op) )?(?:{_DATE}){_BETWEEN}{_EARLY}?{_LOOSE}"
+    rf"|(?:{_DAY_OF_WEEK}|{_SHORT_DAY}|(?:le|am|den|on|el|il|em|op) )?(?:{_DATE}){_BETWEEN}{_EARLY}?{_LOOSE}"
     rf"(?:\s(?-i:[A-Z]{{3,4}})(?=\s\d{{4}}\b))?(?:\s\d{{4}}\b)?"
     rf"|(?:{_DAY_OF_WEEK})?{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d(?::\d\d)?"
     rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
@@ -180,6 +182,7 @@ class Timeline:
         if time := to_iso(stamp, day_first=self.orders.day_first(stamp)):
             self.day = time[:10]
             if "T" in time:
+                self._last = int(time[11:13]) * 60 + int(time[14:16])
                 return time
         day, rest = take_date(stamp, self.orders.day_first(stamp))
         if day:  # and a word for half of the day, or before the clock

@@ -98,6 +98,12 @@ WEEKDAY = (
     r"|пн|вт|ср|чт|пт|сб|вс|(?:星期|周|週|礼拜)[一二三四五六日天]|[月火水木金土日]曜日|[월화수목금토일]요일)"
 )
 """The days of the week in some languages, in full or short."""
+SHORT_DAY = (
+    r"(?:gio|ven|mer|jeu|sam|jue|vie|mi[ée]|s[áa]b|seg|ter|qua|qui|sex|pon|wt|[śs]r|czw|niedz|pzt|[çc]ar|cum|cmt"
+    r"|paz|m[åa]n|tis|tir|ons|tors?|fre|l[öø]r|s[öø]n|mo|di|mi|do|fr|sa|so|wo|vr|za|zo|ma|ti|ke|to|pe|la|su|po|út)"
+)
+"""The same so short that they are other words too: right before a date."""
+_LED = re.compile(rf"{SHORT_DAY}[.,]{{0,2}} (?=\d)", re.I)
 _FILLERS = (
     "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|р|в|о|o|v|den|pukul|saat|feira"
     "|[月火水木金土日월화수목금토일]|(?:[bcejmp]|ce|we|ee)[sd]?t|eastern|central|mountain|pacific|time"
@@ -207,6 +213,7 @@ def _colons(found: re.Match[str]) -> str:
 def _text_to_iso(text: str, day_first: bool) -> str:
     if _DIGITS.fullmatch(text):
         return _epoch_to_iso(float(text))
+    text = _LED.sub("", text) if text[:1].isalpha() else text
     text = _DOTTED.sub(_colons, text) if "." in text else text
     if _EASTERN.search(text):
         text = _EASTERN_CLOCK.sub(_western, text)
@@ -489,6 +496,14 @@ _DAY_NAME = re.compile(rf"\b({'|'.join(_WEEKDAYS)})(?:s|nes|rs|ur)?(?:day)?\b", 
 _HALF_STANDS = re.compile(r"\d\s?[AaPp]\.?\s?[Mm]\b")
 
 
+_SOON = 7  # days
+
+
+def _days(one: str, other: str) -> int:
+    """How many days lie between two, -1 where either is none."""
+    return (date.fromisoformat(other) - date.fromisoformat(one)).days if one and other else -1
+
+
 @dataclass
 class Orders:
     """The order of day and month in each form of date that a file has: it may change where its writer did.
@@ -511,12 +526,12 @@ class Orders:
         return self.day_first(stamp.numbers) if self._all is None else self._all
 
     @classmethod
-    def of(cls, stamps: Iterable[str]) -> Orders:
-        """The orders of stamps as written."""
-        return cls.of_numbers(map(Numbers.in_text, stamps))
+    def of(cls, stamps: Iterable[str], after: str = "") -> Orders:
+        """The orders of stamps as written, the first soon `after` a day that the file tells above them."""
+        return cls.of_numbers(map(Numbers.in_text, stamps), after)
 
     @classmethod
-    def of_numbers(cls, dates: Iterable[Numbers | None]) -> Orders:
+    def of_numbers(cls, dates: Iterable[Numbers | None], after: str = "") -> Orders:
         """Those of dates in file order, one wherever the date changes."""
         forms: dict[tuple[str, int, bool], list[Numbers]] = {}
         for one in dates:
@@ -530,6 +545,10 @@ class Orders:
                 first[form] = told[0]
                 if len(set(told)) > 1:
                     changing.add(form)
+                continue
+            near = [order for order in (True, False) if 0 <= _days(after, held[0].day(order)) <= _SOON]
+            if len(near) == 1:
+                first[form] = near[0]
                 continue
             back = {order: _jumps([one.day(order) for one in held]) for order in (True, False)}
             padded = any(one.a[0] == "0" or one.b[0] == "0" for one in held)

@@ -79,6 +79,7 @@ def explained(source: Source, turns: Sequence[Turn], count: int = LOOKED) -> Exp
 
 
 _CLOCK = re.compile(r"\d:\d\d")
+_SAID = re.compile(r"(\W{0,2}[^\W\d_][^:\n]{1,40}): \S")
 _TIMED = re.compile(rf"([\[(<]{{0,2}}\s?)({STAMP})(\W{{0,6}})", re.I)
 _DRESSED = re.compile(r"[<\[*_#\s]{0,6}([^:\n<>\[\]*_]{1,40}?)[>\]*_]{0,4}\s?(?::[*_]{0,2}(?:\s|$)|(?<=>)\s)")
 
@@ -106,10 +107,19 @@ def swallowed(source: Source, turns: Sequence[Turn], place: Callable[[int], int]
             if odd and lines[number - 1].strip() in said:
                 found.append(number)
     if not found:
-        return ""
+        return _spoken_within(turns)
     many = "lines begin as turns do, and are" if len(found) > 1 else "line begins as turns do, and is"
     shown = " ".join(lines[found[0] - 1].split())[:_SHOWN]
     return f"{len(found):,} {many} taken for words of the one above, first line {place(found[0])}: {shown}"
+
+
+def _spoken_within(turns: Sequence[Turn]) -> str:
+    """What to tell of texts that begin with few names and a colon, as if others spoke; "" for none."""
+    begun = Counter(told[1] for turn in turns if turn.speaker and (told := _SAID.match(turn.text)))
+    if begun.total() < max(MANY, 0.6 * len(turns)) or 2 * len(begun) > begun.total():
+        return ""
+    names = ", ".join(name for name, _ in begun.most_common(3))
+    return f"most texts begin with a name and a colon ({names}): others may have spoken than who is told"
 
 
 def _shape(line: str) -> str:

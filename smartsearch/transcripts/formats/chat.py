@@ -120,7 +120,7 @@ def head_of(lines: Sequence[str]) -> Head | None:
 _TRANSCRIPT = re.compile(
     r"\W{0,6}(?:[^\n:]{0,80}[\s–—-]\s?)?(?:transcripts?|transcription|transkript(?:ion)?|transcripci[oó]n"
     r"|transcri[cç][aã]o|trascrizione|afschrift|verbatim|gesprächsverlauf|запись разговора|стенограмма"
-    r"|文字起こし|逐字稿|interview|entretien|entrevista|intervista|wywiad|интервью)\W{0,4}",
+    r"|文字起こし|逐字稿)\W{0,4}|#{1,4} (?:interview|entretien|entrevista|intervista|wywiad|интервью)\s{0,4}",
     re.I,
 )
 """What stands between the summary of a meeting and what was said."""
@@ -337,20 +337,32 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
             state.line = state.line or (number if line.strip() else 0)
         alone = not line.strip()
     yield from state.close()
-    if not layout.chosen.pair and (doubtful := _doubtful(layout)):
+    if not layout.chosen.pair and (
+        doubtful := _doubtful(layout, sure=head is not None and ":" not in head.written)
+    ):
         yield FormatError(doubtful, kind="notice")
 
 
-def _doubtful(layout: Layout) -> str:
-    """What to tell of lines that begin as turns do, with a name that is no speaker's; "" for none."""
+def _doubtful(layout: Layout, *, sure: bool) -> str:
+    """What to tell of lines that begin as turns do, with a name that is no speaker's, or a label that recurs
+    as often as they do; and, but where marks make it `sure`, of words that say one thing among handles.
+    """
     names: dict[str, int] = {}
     for number, here in layout.found.items():
         if here.style == layout.style and here.name and here.name not in layout.chosen.names:
             names.setdefault(here.name, number)
+    counts = Counter(here.name for here in layout.found.values() if here.style == layout.style)
+    often = max((counts[name] for name in layout.chosen.names), default=0)
     likely = looks_like_name if layout.style == "plain" else _is_no_label
-    doubtful = [f"{name!r} in line {number}" for name, number in names.items() if likely(name)]
+    told = [name for name in names if likely(name) or (4 <= counts[name] >= often / 4 and name.isupper())]
+    said = "taken for words of a turn, not for speakers"
+    if not told and layout.style == "plain" and not sure:
+        once = {here.name: number for number, here in layout.found.items() if counts[here.name] == 1}
+        told = [name for name in once if name in layout.chosen.names and name.islower() and name.isalpha()]
+        names, said = once, "taken for speakers, who say one thing"
+    doubtful = [f"{name!r} in line {names[name]}" for name in told]
     more = f" and {len(doubtful) - 3} more" if len(doubtful) > 3 else ""
-    return f"taken for words of a turn, not for speakers: {', '.join(doubtful[:3])}{more}" if doubtful else ""
+    return f"{said}: {', '.join(doubtful[:3])}{more}" if doubtful else ""
 
 
 def _is_no_label(name: str) -> bool:

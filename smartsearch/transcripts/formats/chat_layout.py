@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from smartsearch.text.stamps import yearless
+from smartsearch.text.stamps import day_above, yearless
 from smartsearch.text.times import ANY_MONTH, WEEKDAY, Orders, clock, find_date, to_iso
 from smartsearch.transcripts.formats.heads import Head, known_names, without_asides, without_verbs
 from smartsearch.transcripts.formats.speakers import (
@@ -265,7 +265,8 @@ def _layout(
         found[number] = replace(found[number], stamp=stamp)
         about.add(line)
     about |= _pages(lines, opened) | _buttons(lines, found, opened, about)
-    return Layout(style, found, _orders(lines, found, about), opened, frozenset(about))
+    above = day_above(lines[: opened[0] - 1]) if opened else ""
+    return Layout(style, found, _orders(lines, found, about, above), opened, frozenset(about))
 
 
 def _in_row(lines: Sequence[str], ours: Mapping[int, Opening]) -> frozenset[str]:
@@ -281,8 +282,8 @@ def _in_row(lines: Sequence[str], ours: Mapping[int, Opening]) -> frozenset[str]
     return frozenset()
 
 
-def _orders(lines: Sequence[str], found: Mapping[int, Opening], about: Collection[int]) -> Orders:
-    """The order of day and month in stamps, and in lines that are only a date."""
+def _orders(lines: Sequence[str], found: Mapping[int, Opening], about: Collection[int], above: str) -> Orders:
+    """The order of day and month in stamps, and in lines that are only a date, by the day told above all."""
     told = (here.stamp for here in found.values() if here.stamp)
     short = (
         line
@@ -290,7 +291,7 @@ def _orders(lines: Sequence[str], found: Mapping[int, Opening], about: Collectio
         if 5 < len(line) < _DATE_ALONE and not (number in found or number in about) and NUMERIC.search(line)
     )
     alone = (line for line in short if to_iso(line.strip(DECORATION)))
-    return Orders.of(dict.fromkeys((*alone, *told)))
+    return Orders.of(dict.fromkeys((*alone, *told)), above)
 
 
 def _below(lines: Sequence[str], number: int, name: str) -> tuple[str, int]:

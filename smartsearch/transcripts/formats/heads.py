@@ -32,6 +32,8 @@ from smartsearch.transcripts.formats.speakers import (
 _LONGEST = 240  # characters of a line in which its head ends
 _WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
+_NEW = ("", "New", "NEW", "Neu", "Nuevo", "Nouveau", "Novo", "Nuovo", "Nieuw", "Ny", "Nowe", "新着", "新消息")
+"""What may stand above a head that a blank line sets off: where windows show what is new."""
 _TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek|s ?[)\]])| ago\b| commented on ", re.I)
 """What a line with a stamp has at least."""
 _MARKED = re.compile(r"[:：<>【「\t—]|^\s*[\[({#*_]| [-–→] ")
@@ -76,7 +78,7 @@ _BEFORE_DOT = re.compile(
     rf"\s{{0,8}}(?P<name>{_TITLE}[^\s.:;?!()]{{2,30}}(?: [^\s.:;?!()]{{1,30}}){{0,12}}"
     rf"|(?!{_TITLE})(?:(?:The|THE) )?{_CAPITALS}(?: (?:(?:and|und|et|y|e) )?{_CAPITALS}){{0,3}}"
     r"(?: pro tempore)?)"
-    r"(?:, [^\s.][^.\n]{1,60}| \([^()\n]{1,80}\))?\. (?P<text>\S.*)"
+    r"(?:(?:, [^\s.][^.\n]{1,60}| \([^()\n]{1,80}\)| \[[^\[\]\n]{1,80}\])?\. | (?=\[))(?P<text>\S.*)"
 )
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\[CHANNEL\] |\n)")
 _LEVELS = (
@@ -149,7 +151,7 @@ class Head:
         """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
         parts, end = self._begun(lines, number)
         apart = self.is_bare or self.written[0] == "\n"
-        if parts is None or (apart and number > 1 and lines[number - 2].strip()):
+        if parts is None or (apart and number > 1 and lines[number - 2].strip() not in _NEW):
             return None
         for part in self._lines[1:]:
             end += end < len(lines) and _TAGGED.fullmatch(lines[end]) is not None
@@ -317,7 +319,7 @@ def _spaced(marks: str) -> str:
 def _suggested(line: str) -> Iterator[str]:
     """The heads that a line may have."""
     line = unlinked(line[:_LONGEST])
-    if ". " in line[:_WIDEST] and _BEFORE_DOT.match(line):
+    if (". " in line[:_WIDEST] or " [" in line[:_WIDEST]) and _BEFORE_DOT.match(line):
         yield _DOTTED
     timed = _TIMED.search(line)
     if not timed and not _MARKED.search(line, 0, 90):
@@ -447,6 +449,7 @@ def unlinked(line: str) -> str:
     """A line whose first stamp is no link into a recording any more, without a rank, and ways to others."""
     line = _RANKED.sub("", line, count=1) if "】" in line else line
     line = _PASSED.sub("", line) if "ago | " in line else line
+    line = line.replace("**\\<", "**<", 1) if line.startswith("**\\<") else line
     line = _READ.sub("", line, count=1) if " (Read by " in line else line
     line = _CHANGED.sub("", line, count=1) if line[:1] == "[" and " | " in line else line
     line = _THREADED.sub("", line, count=1) if line[:1] == "|" else line
@@ -499,9 +502,11 @@ def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
             often |= {
                 name for name, n in counts.items() if n > 2 and len(name.split()) < 4 and _is_name(name)
             }
-        capital = all(map(str.isupper, often))
+        capital = all(name.partition(" (")[0].isupper() for name in often)
         once = {name for name in named if _length(name) < 4 and not _TITLED.match(name)}
-        return frozenset(often | {name for name in once if (name.isupper() if capital else " " in name)})
+        return frozenset(
+            often | {name for name in once if (name.partition(" (")[0].isupper() if capital else " " in name)}
+        )
     dated = all(len(here.stamp) > 14 for here in opened.values())  # a day and a clock, as nobody says
     words = 2 if head.has_time and (dated or not head.above) else int(head.has_time or "> " in head.written)
     if words == 2 and all(here.name for here in opened.values()):
@@ -523,11 +528,14 @@ def _length(name: str) -> int:
 
 
 def without_asides(opened: Mapping[int, Opening]) -> dict[int, Opening]:
-    """What is opened, names without what stands in brackets behind them where somebody has the name alone."""
+    """What is opened, names without what stands in brackets behind them where somebody has the name alone, or
+    with something else behind it.
+    """
     names = {here.name for here in opened.values()}
+    asides = Counter(name.partition(" (")[0] for name in names)
     return {
         number: replace(here, name=alone)
-        if " (" in here.name and (alone := here.name.partition(" (")[0]) in names
+        if " (" in here.name and asides[alone := here.name.partition(" (")[0]] > 2 - (alone in names)
         else here
         for number, here in opened.items()
     }
@@ -586,6 +594,7 @@ def infer(lines: Sequence[str]) -> Found | None:
     best = max(held, key=lambda one: one.weight, default=None)
     if best and "[NAME] " in best.head.written:  # most brackets stand before names: they hold a channel
         within = [one for one in found if _CHANNEL in one.head.written and _opens_most(best, one)]
+        within = [one for one in within if any(map(_is_name, one.names))]
         best = max(within, key=lambda one: one.weight, default=best)
     if best and best.head.is_bare:
         timed = [one for one in held if one.head.has_time and _opens_most(best, one)]
@@ -654,7 +663,7 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         return False
     if "NAME  TEXT" in head.written and 2 * sum("  " in here.text for here in found.opened.values()) > turns:
         return False  # a table of more columns
-    if head.written == "NAME TIME" and any(map(_WEEKDAY.fullmatch, names)):
+    if head.written == "NAME TIME" and any(len(name) > 2 and _WEEKDAY.fullmatch(name) for name in names):
         return False  # days with their times
     if head.written.startswith("TIME\n") and next(filter(None, map(str.strip, lines))) in names:
         return False  # times stand at the end of turns
@@ -736,5 +745,7 @@ def _logged(found: Found, lines: Sequence[str]) -> bool:
     """Whether programs wrote these lines: levels stand in many of them, or numbers and settings in most."""
     said = [unlinked(lines[number - 1])[:90] for number in found.opened]
     below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []
+    if found.head.written.startswith("(TIME) NAME:"):
+        return False  # as messengers write, and no program
     levels = max(sum(map(bool, map(_LEVEL.search, said))), sum(map(bool, map(_LEVEL.match, below))))
     return levels * 4 > len(said) or is_filled_in(found.opened.values())

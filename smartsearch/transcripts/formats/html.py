@@ -49,7 +49,8 @@ def read(source: Source) -> Iterator[Record]:
     """The turns of the page's text on the lines where they stand; else a fault that says what to export."""
     lines = list(lines_of(source.text))
     page, made = _page(lines, source), [said for mark, said in _MAKERS if mark in source.text[:_HEAD]]
-    if made or not chat.is_stamped(page):
+    cited = "<cite>" in source.text and chat.detect(page)  # as transcripts of podcasts are
+    if made or not (cited or chat.is_stamped(page)):
         yield FormatError(next(iter(made), _UNKNOWN), kind="unrecognised_html")
         return
     turns = list[Turn]()

@@ -50,7 +50,17 @@ _PAIRS = (
 )
 """What was asked and what was answered, where one record has both."""
 _ASSESSED = (
-    *("rubric", "difficulty", "evidence", "gold", "gold_sessions", "options", "choices", "distractors"),
+    *(
+        "rubric",
+        "difficulty",
+        "evidence",
+        "gold",
+        "gold_sessions",
+        "options",
+        "choices",
+        "choice",
+        "distractors",
+    ),
     *("source_chat_ids", "supporting_facts", "context_ids", "is_correct"),
 )
 """What a question has whose answer is known, as in a test: it is no talk."""

@@ -10,6 +10,7 @@ caption. Left out: parts that are reasoning, lists of tools, and messages that w
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -67,6 +68,7 @@ _FROM = b'"from"'
 _CONVERSATION_KEYS = (
     *("conversation_id", "conversationId", "thread_id", "conversation_hash", "id", "chatID", "title"),
 )
+_NAMES = ("name", "display_name", "displayName", "full_name", "username")
 _TITLES = ("title", "topic", "chatTitle", "name")
 
 
@@ -113,13 +115,14 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
     known = [keys_of(message.item.value) for message in messages]
     times = [_when(message.item.value, keys) for message, keys in zip(messages, known, strict=True)]
     day_first = is_day_first(map(str, times))
-    nobody, timeless = list[Item](), list[Item]()
+    nobody, timeless, people = list[Item](), list[Item](), _people(items)
     for message, keys, when in zip(messages, known, times, strict=True):
         value = message.item.value
         if is_result(value, own) or (keys.gone and is_gone(value, keys)):
             continue
         record = _turn(source, message, keys, when, day_first, own)
         if isinstance(record, Turn):
+            record = replace(record, speaker=people.get(record.speaker, record.speaker))
             if not record.speaker:
                 nobody.append(message.item)
             if when not in (None, "") and not time_of(when):
@@ -131,6 +134,17 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
             count = f"{len(items):,} turn{'s' if len(items) > 1 else ''}"
             place = f"on line {line}" if line else f"at {pointer}"
             yield FormatError(f"{count} without {lacks}, the first {place}", kind="notice")
+
+
+def _people(items: Sequence[Item]) -> dict[str, str]:
+    """The names of people by their ids, which a list beside the conversations tells."""
+    whole = items[0].value if len(items) == 1 and isinstance(items[0].value, dict) else {}
+    listed = (one for held in whole.values() if isinstance(held, list) for one in objects({"": held}, ""))
+    return {
+        str(one["id"]): name
+        for one in listed
+        if isinstance(one.get("id"), int | str) and not keys_of(one).text and (name := string(one, *_NAMES))
+    }
 
 
 def _are_latest_first(messages: Sequence[_Message]) -> bool:

@@ -99,6 +99,10 @@ _LABELS = frozenset(
     present|apologies|absent|regrets|attending|in attendance
     delivered|sent|received|edited|style|dialogue|scripttype
     copyright|comment|comments|upstream-name|upstream-contact|run|check|requires|unsupported|reason
+    first|second|third|firstly|secondly|finally|option|options|music|recorded|editing|episode|sponsor
+    credits|nota|hinweis|achtung|anmerkung|remarque|attention|atención|atenção|attenzione|opmerking
+    let op|uwaga|obs|dica|примечание|внимание|итог|passo|schritt|étape|paso|etapa|krok|stap|punto|punkt
+    point|item|qty
     attendees|joined|posts|resolved|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
     .replace("    ", "")
@@ -110,8 +114,10 @@ _PICTURED = re.compile(rf"[{_EMOJI}][{_EMOJI}\ufe0f\u200d\s]*")
 """Emoji before a name, with what joins them."""
 _WITHIN = r"[^:\[\]<>{}|\"“”*#`/\\=,;?!\t]"
 _NICKED = rf"{_WITHIN}{{1,20}} [\"“][^:\"“”\t]{{1,20}}[\"”] {_WITHIN}{{1,30}}?"  # Tom "Sparky" Berg
+_DEGREED = rf"{_WITHIN}{{2,34}}, [A-Z][A-Za-z.]{{1,6}}"
 _WITH_FIRM = rf"{_WITHIN}{{1,24}} \| {_WITHIN}{{1,30}}?"
-_NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])(?:{_WITHIN}{{0,39}}?|{_NICKED}|{_WITH_FIRM})|_[\w]{{1,30}})"
+_MORE = rf"{_WITHIN}{{0,39}}?|{_NICKED}|{_WITH_FIRM}|{_DEGREED}"
+_NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])(?:{_MORE})|_[\w]{{1,30}})"
 _BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)?")
 _DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"
@@ -342,7 +348,7 @@ def unlike(ours: Sequence[Opening], *, dense: bool = False) -> set[str]:
     """
     counts = Counter(here.name for here in ours)
     often = [here for here in ours if counts[here.name] > 1]
-    small = {name for name in counts if not name.isupper()}
+    small = {name for name in counts if not name.partition(" (")[0].isupper()}
     initials = all(_shape(here.name) == "initials" for here in often)  # of names told in full once
     is_capital = len(counts) > len(small) + 1 and all(counts[name] == 1 for name in small)
     once = small if often and is_capital and not initials and not dense else set[str]()
@@ -411,7 +417,9 @@ _LABELLED = re.compile(r"\w (?:title|date|time|name|id|participants|attendees|li
 def is_label(name: str) -> bool:
     """Whether the word before a colon is one that people put there without speaking."""
     said = _bare(name).casefold().rstrip(".:")
-    return said in _LABELS or (" " in said and _LABELLED.search(said) is not None)
+    begun, _, rest = _bare(name).partition(" ")
+    numbered = rest[:1].islower() and begun.casefold() in _LABELS  # `Nota importante`, `Option two`
+    return said in _LABELS or numbered or (" " in said and _LABELLED.search(said) is not None)
 
 
 def looks_like_name(name: str) -> bool:

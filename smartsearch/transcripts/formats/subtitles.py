@@ -156,14 +156,16 @@ def _said(cues: list[_Cue], names: frozenset[str]) -> Iterator[Said]:
 
 
 def _named_once(cues: list[_Cue], names: frozenset[str]) -> bool:
-    """Whether the first cue and many others name who speaks, by numbers or tags as programs do, and never the
-    same twice in a row."""
+    """Whether the first cue and others name who speaks, and never the same twice in a row: many by numbers or
+    tags as programs do, or a few people, each more than once, as in a talk that somebody wrote down."""
     cues = cues[:_BEGINNING]
     told = [next((part.speaker for part in _parts(cue, names, "")), "") for cue in cues]
     named = list(filter(None, told))
     many = 3 < len(named) < len(told) <= 3 * len(named)
     tagged = all(_voiced(cue) for cue, name in zip(cues, told, strict=True) if name)
     sure = many and (tagged or all(name[-1] in _DIGITS for name in named))
+    people = Counter(name for name in named if not name.isupper())
+    sure = sure or (3 < len(named) == people.total() < len(told) and 2 * len(people) <= len(named))
     begun = sure and (told[0] != "" or _voiced(cues[0]))
     return begun and all(one != other for one, other in pairwise(named))
 

@@ -66,7 +66,8 @@ _SAVED = re.compile(
     rf"(?:{_TO})?\s?:(?:\s(?P<text>.*))?$"
 )
 _COPIED = re.compile(
-    rf"{_FROM}{_TO}\s?:{_ASIDE}(?:\s{{1,4}}(?P<clock>\d{{1,2}}:\d{{2}}(?:\s?[AaPp]M)?))?\s{{0,4}}$"
+    rf"{_FROM}(?:{_TO}|\s\((?P<alone>[Pp]rivately)\))"
+    rf"(?:\s?:{_ASIDE}(?:\s{{1,4}}(?P<clock>\d{{1,2}}:\d{{2}}(?:\s?[AaPp]M)?))?|(?P<tight>\d{{1,2}}:\d{{2}}))\s{{0,4}}$"
 )
 _CLOUD = re.compile(rf"(?P<clock>{_CLOCK})\t(?P<name>[^\t\n:]{{1,100}}):\t(?P<text>.*)$")
 _PRIVATE = re.compile(r"\s{0,4}\((?:Direct Message|Privately)\)$")
@@ -94,8 +95,8 @@ def _zoom(line: str) -> Opened | None:
         said, to = found["text"] or "", found["to"] or ""
         return Opened(found["name"].strip(), said, found["clock"], to, to_iso(found["day"]))
     if found := _COPIED.match(line):
-        to = found["to"] + (found["aside"] or "")
-        return Opened(found["name"].strip(), "", found["clock"] or "", more=to)
+        to = (found["to"] or found["alone"]) + (found["aside"] or "")
+        return Opened(found["name"].strip(), "", found["clock"] or found["tight"] or "", more=to)
     if found := _CLOUD.match(line):
         return Opened(found["name"].strip(), found["text"], turn=found["clock"].rjust(8, "0"), more="")
     return None
