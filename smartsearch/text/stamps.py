@@ -28,8 +28,8 @@ from smartsearch.text.times import (
 )
 
 _WORD = r"[^\s\d!-/:-@\[-`{-~·—–|、。，：（）【】「」]"
-_DAY_OF_WEEK = rf"{WEEKDAY}[.,]{{0,2}} {{1,2}}"
-_SHORT_DAY = rf"(?<![\w\s]){SHORT_DAY}[.,]{{0,2}} (?=\d)"
+_DAY_OF_WEEK = rf"(?=[^\W\d]){WEEKDAY}[.,]{{0,2}} {{1,2}}"
+_SHORT_DAY = rf"(?=[^\W\d])(?<![\w\s]){SHORT_DAY}[.,]{{0,2}} (?=\d)"
 _NUMBERS = "|".join(rf"\d{{1,4}}{mark}\d{{1,2}}{mark}\d{{1,4}}" for mark in ("-", "/", r"\.", r"\. "))
 _EAST = r"(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
 _EAST += r"(?:\s?[(（]?[^\W\d_]{1,3}[)）]|周[一二三四五六日])?"

@@ -213,13 +213,13 @@ def _colons(found: re.Match[str]) -> str:
 def _text_to_iso(text: str, day_first: bool) -> str:
     if _DIGITS.fullmatch(text):
         return _epoch_to_iso(float(text))
+    if found := _ISO.fullmatch(text):  # what programs write, ten times as fast as the general way
+        day = take_date(found[1], day_first)[0]
+        return f"{day}T{found[2]}{found[3]}{_offset(found[4])}" if day else ""
     text = _LED.sub("", text) if text[:1].isalpha() else text
     text = _DOTTED.sub(_colons, text) if "." in text else text
     if _EASTERN.search(text):
         text = _EASTERN_CLOCK.sub(_western, text)
-    if found := _ISO.fullmatch(text):  # what programs write, ten times as fast as the general way
-        day = take_date(found[1], day_first)[0]
-        return f"{day}T{found[2]}{found[3]}{_offset(found[4])}" if day else ""
     day, rest = take_date(text, day_first)
     if not day:
         return ""

@@ -96,9 +96,10 @@ def swallowed(source: Source, turns: Sequence[Turn], place: Callable[[int], int]
     counts = Counter(_shape(lines[n - 1].strip()) or _shape("".join(lines[n : n + 1])) for n in begun)
     usual = {shape for shape, count in counts.items() if "0:0" in shape and 4 * count >= len(begun)}
     found, begins = list[int](), next((turn.line for turn in turns if turn.speaker), 0)
-    for turn, end in zip(turns, [*(turn.line for turn in turns[1:]), len(lines) + 1], strict=True):
-        if turn.line < begins or "\n" not in turn.text or "```" in turn.text:
+    for n, turn in enumerate(turns, 1):
+        if "\n" not in turn.text or turn.line < begins or "```" in turn.text:
             continue
+        end = turns[n].line if n < len(turns) else len(lines) + 1
         said = set(map(str.strip, turn.text.split("\n")[1:]))
         for number in range(turn.line + 1, end):
             line = lines[number - 1][:120].strip()
@@ -115,8 +116,9 @@ def swallowed(source: Source, turns: Sequence[Turn], place: Callable[[int], int]
 
 def _spoken_within(turns: Sequence[Turn]) -> str:
     """What to tell of texts that begin with few names and a colon, as if others spoke; "" for none."""
-    begun = Counter(told[1] for turn in turns if turn.speaker and (told := _SAID.match(turn.text)))
-    if begun.total() < max(MANY, 0.6 * len(turns)) or 2 * len(begun) > begun.total():
+    few = [turns[at] for at in _spaced(len(turns), LOOKED)]
+    begun = Counter(told[1] for turn in few if turn.speaker and (told := _SAID.match(turn.text)))
+    if begun.total() < max(MANY, 0.6 * len(few)) or 2 * len(begun) > begun.total():
         return ""
     names = ", ".join(name for name, _ in begun.most_common(3))
     return f"most texts begin with a name and a colon ({names}): others may have spoken than who is told"

@@ -449,7 +449,7 @@ def unlinked(line: str) -> str:
     """A line whose first stamp is no link into a recording any more, without a rank, and ways to others."""
     line = _RANKED.sub("", line, count=1) if "】" in line else line
     line = _PASSED.sub("", line) if "ago | " in line else line
-    line = line.replace("**\\<", "**<", 1) if line.startswith("**\\<") else line
+    line = line.replace("**\\<", "**<", 1) if line[:3] == "**\\" else line
     line = _READ.sub("", line, count=1) if " (Read by " in line else line
     line = _CHANGED.sub("", line, count=1) if line[:1] == "[" and " | " in line else line
     line = _THREADED.sub("", line, count=1) if line[:1] == "|" else line

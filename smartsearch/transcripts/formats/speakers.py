@@ -414,6 +414,7 @@ _LABELLED = re.compile(r"\w (?:title|date|time|name|id|participants|attendees|li
 """How labels of several words end."""
 
 
+@lru_cache(maxsize=4096)
 def is_label(name: str) -> bool:
     """Whether the word before a colon is one that people put there without speaking."""
     said = _bare(name).casefold().rstrip(".:")
