@@ -20,15 +20,15 @@ speaker: speaker sender author name username nick nickname speaker_name sender_n
     senders person_email sender_email author_email from_email de remitente absender expéditeur auteur
     remetente mittente отправитель автор sprecher verfasser autor autore afzender spreker nadawca odesílatel
     avsändare afsender avsender lähettäjä feladó gönderen pengirim nombre 发送者 发件人 昵称 送信者 発言者
-    보낸사람 이름 发言人 от emisor poster from_user sent_by user_display_name role_name
+    보낸사람 이름 von 发言人 от emisor poster from_user sent_by user_display_name role_name
 text: content text message body utterance msg message_text message_body comment transcript body_text
     content_text mensaje nachricht mensagem messaggio texto сообщение текст 内容 消息 testo texte bericht
     tekst treść wiadomość zpráva meddelande besked contenu contenido contenuto melding viesti üzenet mesaj
-    pesan メッセージ 本文 메시지 said speech sentence line_text
+    pesan メッセージ 本文 메시지 said speech sentence line_text chat_message inhalt
 time: time timestamp created_at create_time date created_date ts datetime sent_at created_utc epoch
     posted_at published_at when at created start_time started_at start published fecha hora datum zeit
-    uhrzeit heure дата время 时间 日期 godzina tijd tijdstip čas tid tidspunkt päivämäärä dátum tarih saat
-    jour tanggal waktu ora data 日時 時刻 날짜 시간
+    uhrzeit zeitstempel heure дата время 时间 日期 godzina tijd tijdstip čas tid tidspunkt päivämäärä dátum
+    tarih saat jour tanggal waktu ora data 日時 時刻 날짜 시간
 conversation: conversation_id thread_id conversation channel chat room channel_name chat_name room_name
     channel_id chat_id room_id topic_id chat_session
 session: session_id session

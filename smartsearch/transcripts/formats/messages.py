@@ -338,7 +338,7 @@ def _with_calls(item: Item, key: str, own: Container[str]) -> tuple[str, str, st
 def _speaker(value: dict[str, Any], keys: Keys, role: str) -> str:
     """Who speaks: a name, unless that is ShareGPT's word for a role; the role; any other name."""
     key, name = name_at(value, keys.speaker)
-    if name and not (key == "from" and role):
+    if key and not (key == "from" and role):
         return name
     other = "" if _is_of_chats(role) else name_at(value, keys.after_role)[1]
     return other or role or name

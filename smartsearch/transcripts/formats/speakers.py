@@ -158,6 +158,7 @@ _COUNTED = re.compile(r"([^\W\d_][^\d]{1,30}) \d{1,3}")
 """`Speaker 3`: people whose names are numbers."""
 _WORDS = 6
 _NUMBER = re.compile(r"(?:\d{1,4}[.)]|#\d{1,4})\s{1,8}|\s{1,8}#?\d{1,4}$")
+_TELLING = re.compile(r" (?:said|says|wrote|asked|replied|answered)$", re.I)
 _ASIDE = re.compile(r"\s{0,8}[\[(][^\])]{1,80}[\])]$")
 
 
@@ -267,7 +268,7 @@ def _on_its_own(style: str, inner: str) -> Opening:
 def _named(written: str) -> str:
     """A name as written, a role without what may surround it: emoji, marks, a number, a model in brackets."""
     name = written.strip(" *_").removesuffix(":").strip(" *_")
-    role_of = _ASIDE.sub("", _NUMBER.sub("", _bare(name))).strip(" *_:")
+    role_of = _TELLING.sub("", _ASIDE.sub("", _NUMBER.sub("", _bare(name))).strip(" *_:"))
     return role_of if role(role_of) else name
 
 
