@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from smartsearch.text.htmltext import lines_of
 from smartsearch.transcripts.explained import swallowed
@@ -20,7 +21,7 @@ from smartsearch.types import Turn
 
 _OPENINGS = ("<!doctype html", "<html")
 _HEAD = 1 << 18
-"""Characters in which a page says whose it is: style sheets stand before what they are for."""
+"""Characters in which a page shows whose it is, and what: style sheets stand before what they are for."""
 _MAKERS = (
     ("chatlog__", "DiscordChatExporter's HTML; export the channel with format JSON"),
     ("_a6-g", "Facebook's or Instagram's HTML; download your information with format JSON"),
@@ -47,20 +48,24 @@ def told(source: Source) -> str:
 
 def read(source: Source) -> Iterator[Record]:
     """The turns of the page's text on the lines where they stand; else a fault that says what to export."""
-    lines = list(lines_of(source.text))
-    page, made = _page(lines, source), [said for mark, said in _MAKERS if mark in source.text[:_HEAD]]
-    cited = "<cite>" in source.text and chat.detect(page)  # as transcripts of podcasts are
+    head = source.text[:_HEAD]
+    page, made = _page(list(lines_of(head)), source), [said for mark, said in _MAKERS if mark in head]
+    cited = "<cite>" in head and chat.detect(page)  # as transcripts of podcasts are
     if made or not (cited or chat.is_stamped(page)):
         yield FormatError(next(iter(made), _UNKNOWN), kind="unrecognised_html")
         return
-    turns = list[Turn]()
-    for record in chat.read(page):
-        if isinstance(record, Turn):
-            turns.append(record)
-            yield replace(record, line=lines[record.line - 1][1])
-        elif record.kind == "no_text":
-            yield record
-    if odd := swallowed(replace(page, path=""), turns, lambda number: lines[number - 1][1]):
+    lines = list(lines_of(source.text))
+    page = _page(lines, source)
+    records = list(chat.read(page))
+    turns = [record for record in records if isinstance(record, Turn)]
+    odd = swallowed(replace(page, path=""), turns, lambda number: lines[number - 1][1])
+    times = [turn.time for turn in turns if turn.time]
+    if times and times[0] > times[-1] and all(one >= later for one, later in pairwise(times)):
+        turns.reverse()  # the latest stood first
+    for turn in turns:
+        yield replace(turn, line=lines[turn.line - 1][1])
+    yield from (record for record in records if isinstance(record, FormatError) and record.kind == "no_text")
+    if odd:
         yield FormatError(odd, kind="notice")
 
 

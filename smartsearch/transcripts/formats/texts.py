@@ -81,8 +81,9 @@ _REPLY = re.compile(r"Replying to [\"“][^\n]{0,400}[\"”]\n+(?=\S)")
 
 def _is_zoom(source: Source) -> bool:
     """Whether the file begins with such a line; two of the cloud's, and one to all of the copied ones."""
-    begun = _zoom(source.first_line())
-    if begun is None or _SAVED.match(source.first_line()):
+    first_line = next((line for line in written(source)[:3] if _zoom(line)), "")
+    begun = _zoom(first_line)
+    if begun is None or _SAVED.match(first_line):
         return begun is not None
     here = [found for line in source.lines[:LOOKED_AT] if (found := _zoom(line))]
     if begun.turn:
