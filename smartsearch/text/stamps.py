@@ -29,7 +29,7 @@ from smartsearch.text.times import (
 
 _WORD = r"[^\s\d!-/:-@\[-`{-~·—–|、。，：（）【】「」]"
 _DAY_OF_WEEK = rf"(?=[^\W\d]){WEEKDAY}[.,]{{0,2}} {{1,2}}"
-_SHORT_DAY = rf"(?=[^\W\d])(?<![\w\s]){SHORT_DAY}[.,]{{0,2}} (?=\d)"
+_SHORT_DAY = rf"(?=[^\W\d])(?<!\w)(?:(?<!\s){SHORT_DAY}[.,]{{0,2}}|{SHORT_DAY}[.,]{{1,2}}) (?=\d)"
 _NUMBERS = "|".join(rf"\d{{1,4}}{mark}\d{{1,2}}{mark}\d{{1,4}}" for mark in ("-", "/", r"\.", r"\. "))
 _EAST = r"(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
 _EAST += r"(?:\s?[(（]?[^\W\d_]{1,3}[)）]|周[一二三四五六日])?"
@@ -54,9 +54,9 @@ _HALF = (
     rf"|(?!(?:Dr|Mrs?|Ms|Prof|St|Hr|Fr|Sra?|Ing|Mag)\.|(?-i:[A-Z])\.){_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
 )
 _CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
-_LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
+_LOOSE = rf"\d{{1,2}}(?:[:.]|\s?h\s?)\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
 _BETWEEN = r"(?:T|-|\]\s?\[|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"
-_DATE = rf"(?:{_NUMBERS}|{_EAST}|{_NAMED})\.?"
+_DATE = rf"(?:{_NUMBERS}|{_EAST}|{_NAMED})\.?(?:\s[гр]\.)?"
 _SURE_DATE = (
     r"\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}/\d{1,2}/\d{4}"
     rf"|\d{{1,2}}\.? {ANY_MONTH}\.?,? \d{{4}}|{ANY_MONTH}\.? \d{{1,2}},? \d{{4}}"

@@ -22,34 +22,40 @@ MONTH_NAMES = (
 )
 _ABROAD = """
 január januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января \
-январь янв ledna tammikuu tammikuuta січня ιανουαρίου tammik / iano tamm leden ledn січ sij ιαν ינואר \
-يناير जनवरी มกราคม sausio
+январь янв ledna tammikuu tammikuuta січня ιανουαρίου tammik januára ianuarie jaanuar gener януари / iano \
+tamm leden ledn січ sij ιαν ינואר يناير जनवरी มกราคม sausio
 február februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля \
-февраль фев února helmikuu helmikuuta лютого φεβρουαρίου helmik febr февр / few helm únor лют velj φεβ \
-פברואר فبراير फ़रवरी กุมภาพันธ์ vasari
+февраль фев února helmikuu helmikuuta лютого φεβρουαρίου helmik febr февр februára februarie veebruar \
+febrer февруари / few helm únor лют velj φεβ פברואר فبراير फ़रवरी กุมภาพันธ์ vasari
 március márc märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret \
-maaliskuuta березня μαρτίου maalisk / maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม kovo mac
+maaliskuuta березня μαρτίου maalisk martie märts març / maal březen бер ožuj μαρ מרץ مارس मार्च มีนาคม \
+kovo mac
 április ápr avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta \
-квітня απριλίου huhtik квіт / huht dub кві trav απρ אפריל أبريل ابريل अप्रैल เมษายน baland
-május máj mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta травня toukok / \
-toukok květen трав svib μαΐ μάι מאי مايو मई พฤษภาคม geguž
+квітня απριλίου huhtik квіт apríla aprilie aprill април / huht dub кві trav απρ אפריל أبريل ابريل अप्रैल \
+เมษายน baland
+május máj mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta травня toukok \
+mája maig / toukok květen трав svib μαΐ μάι מאי مايو मई พฤษภาคม geguž
 június jún juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta \
-червня ιουνίου kesäk черв / kesäk červen черв lipnj ιουν יוני يونيو जून มิถุนายน biržel iunie
+червня ιουνίου kesäk черв júna iunie juuni juny юни / kesäk červen черв lipnj ιουν יוני يونيو जून มิถุนายน \
+biržel iunie
 július júl juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu \
-heinäkuuta липня ιουλίου heinäk / heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม liep iulie
+heinäkuuta липня ιουλίου heinäk júla iulie juuli juliol юли / heinäk лип srp ιουλ יולי يوليو जुलाई กรกฎาคม \
+liep iulie
 augusztus août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu \
-agustus elokuuta серпня αυγούστου elok серп / elok srpen сер kolov αυγ אוגוסט أغسطس अगस्त สิงหาคม rugpj
+agustus elokuuta серпня αυγούστου elok серп augusta agost ogos / elok srpen сер kolov αυγ אוגוסט أغسطس \
+अगस्त สิงหาคม rugpj
 szeptember septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент \
-září syyskuu syyskuuta вересня σεπτεμβρίου syysk / syysk вер ruj σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj \
-szept
+září syyskuu syyskuuta вересня σεπτεμβρίου syysk septembra septembrie setembre септември / syysk вер ruj \
+σεπ ספטמבר سبتمبر सितंबर กันยายน rugsėj szept
 október oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт \
-října lokakuu lokakuuta жовтня οκτωβρίου lokak жовт / lokak říjen жов οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม \
-spal
+října lokakuu lokakuuta жовтня οκτωβρίου lokak жовт októbra octombrie oktoober октомври / lokak říjen жов \
+οκτ אוקטובר أكتوبر अक्तूबर ตุลาคม spal
 novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu marraskuuta \
-листопада νοεμβρίου marrask нояб / marras лис stud νοε נובמבר نوفمبر नवंबर พฤศจิกายน lapkr noi
+листопада νοεμβρίου marrask нояб novembra noiembrie ноември / marras лис stud νοε נובמבר نوفمبر नवंबर \
+พฤศจิกายน lapkr noi
 dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря декабрь \
-дек prosince joulukuu desember joulukuuta грудня δεκεμβρίου jouluk груд / dese jouluk prosin гру pros δεκ \
-דצמבר ديسمبر दिसंबर ธันวาคม
+дек prosince joulukuu desember joulukuuta грудня δεκεμβρίου jouluk груд decembra decembrie detsember \
+desembre декември / dese jouluk prosin гру pros δεκ דצמבר ديسمبر दिसंबर ธันวาคม
 """
 """The months in other languages, a line each: words as dates in prose have them, German to Finnish, and
 behind the stroke how words begin that only what is known to be a time may have."""
@@ -84,7 +90,9 @@ _CLOCK = re.compile(
     re.I,
 )
 _DOTTED = re.compile(
-    r"(?P<before>(?:\d{4}|\bklo?\.?|\bore|\bum),? )(?P<clock>\d{1,2}\.[0-5]\d(?:\.[0-5]\d)?)(?![\d.])", re.I
+    r"(?P<before>(?:\d{4}|\bklo?\.?|\bore|\bum|\b[àa]|\bàs),? )"
+    r"(?P<clock>\d{1,2}(?:\.[0-5]\d(?:\.[0-5]\d)?|\s?h\s?[0-5]\d\b))(?![\d.])",
+    re.I,
 )
 _SPACED = re.compile(r"(?<!\d)(\d{1,2})\. (\d{1,2})\. (?=\d{4})")
 _BETWEEN = re.compile(r"[\s,،.;()\[\]|–—-]+")
@@ -205,8 +213,8 @@ def day_of_name(name: str) -> str:
 
 
 def _colons(found: re.Match[str]) -> str:
-    """A clock with dots behind a year, or a word for the hour, with colons."""
-    return found["before"] + found["clock"].replace(".", ":")
+    """A clock with dots, or an `h`, behind a year or a word for the hour, with colons."""
+    return found["before"] + re.sub(r"\.|\s?h\s?", ":", found["clock"], flags=re.I)
 
 
 @lru_cache(maxsize=4096)
@@ -217,7 +225,7 @@ def _text_to_iso(text: str, day_first: bool) -> str:
         day = take_date(found[1], day_first)[0]
         return f"{day}T{found[2]}{found[3]}{_offset(found[4])}" if day else ""
     text = _LED.sub("", text) if text[:1].isalpha() else text
-    text = _DOTTED.sub(_colons, text) if "." in text else text
+    text = _DOTTED.sub(_colons, text) if "." in text or "h" in text else text
     if _EASTERN.search(text):
         text = _EASTERN_CLOCK.sub(_western, text)
     day, rest = take_date(text, day_first)
@@ -351,7 +359,7 @@ _LATE = {**dict.fromkeys(_BEFORE, False), **dict.fromkeys(_AFTER, True)}
 ABROAD_HALF = f"(?:{'|'.join(sorted((w for w in _LATE if not w.isascii()), key=len, reverse=True))})"
 """Halves of the day in other scripts and with accents, without dots."""
 _LOOSE = re.compile(r"[\s.]+")
-_UNKNOWN_HALF = r"[^\W\d_][^\s\d\]]{0,14}(?:\s?[^\W\d_][^\s\d\]]{0,9}){0,2}?(?=\]|\s[-–]\s)"
+_UNKNOWN_HALF = r"(?!UTC|GMT)[^\W\d_][^\s\d\]]{0,14}(?:\s?[^\W\d_][^\s\d\]]{0,9}){0,2}?(?=\]|\s[-–]\s)"
 """What can only be a word for half a day: it stands between a clock and the mark that ends a stamp."""
 _UNKNOWN_EARLY = r"[^\W\d_][^\s\d,:\]]{4,14}(?=\s)"
 """The same before a clock, where words of fewer letters stand for "at"."""

@@ -16,6 +16,7 @@ from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 
 T = TypeVar("T")
 _NUMBER = re.compile(r"\s{0,80}(\d{1,6})(?:\s?[.:)|]?\s+|$)")
+_TURNED = re.compile(r"(?<=\d)\u200f(?=[/.-])")
 _BOLD = re.compile(r"^<(b|strong)>([^<>]{1,80})</\1>", re.I)
 _ABOVE = 4
 """Lines that may stand above those with numbers: a page's head."""
@@ -70,6 +71,8 @@ class Source:
         """The lines without what begins all of them: blanks, `>`, numbers; bold tags there are stars."""
         marked = "\n\ufeff" in self.text  # before every line, as EVE Online writes them
         lines = [line.lstrip("\ufeff") for line in self.lines] if marked else self.lines
+        if "\u200f" in self.text:  # between the numbers of Arabic dates
+            lines = [_TURNED.sub("", line) if "\u200f" in line else line for line in lines]
         lines = _unnumbered(_flush(lines))
         tagged = sum(bool(_BOLD.match(line)) for line in lines[:500])
         if tagged < max(2, sum(1 for line in lines[:500] if line.strip()) / 10):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from smartsearch.text import times
 from smartsearch.text.longtimes import time_of
 from smartsearch.text.times import clock, day_of_name, find_date, instant, is_day_first
 from smartsearch.transcripts import to_iso
+from smartsearch.transcripts.corpus import read_one
 
 
 @pytest.mark.parametrize(
@@ -178,3 +181,69 @@ def test_the_same_moment_in_many_languages() -> None:
 )
 def test_a_time_in_words(written: object, time: str) -> None:
     assert time_of(written) == time
+
+
+STAMPS = (
+    *("2024-02-15 18:0N", "2024-02-15T18:0N:00", "2024-02-15T18:0N:00Z", "2024-02-15T18:0N:00+01:00"),
+    *("15/02/2024, 18:0N", "15/02/2024 18:0N:11", "2/15/2024, 6:0N PM", "2/15/24, 6:0N PM"),
+    *("February 15, 2024 6:0N PM", "February 15, 2024 at 6:0N PM", "Feb 15, 2024, 6:0N PM"),
+    *("15 February 2024 18:0N", "15 Feb 2024, 18:0N", "Thursday, February 15, 2024 6:0N PM"),
+    *("Thu, 15 Feb 2024 18:0N", "February 15th, 2024 6:0N PM", "Thu Feb 15 18:0N:00 2024"),
+    *("15.02.2024, 18:0N", "15.02.24 18:0N", "15. Februar 2024 um 18:0N Uhr"),
+    *("Donnerstag, 15. Februar 2024, 18:0N", "Do., 15.02.2024 18:0N", "15/02/2024 18:0N"),
+    *("15 février 2024 à 18:0N", "15 février 2024 18h0N", "jeudi 15 février 2024 à 18:0N"),
+    *("15/2/2024, 18:0N", "15 de febrero de 2024 18:0N", "15/2/2024, 6:0N p. m."),
+    *("15 de fevereiro de 2024 às 18:0N", "15 de fev. de 2024 18:0N", "15 febbraio 2024 18:0N"),
+    *("15 febbraio 2024 alle ore 18:0N", "15-02-2024 18:0N", "15 februari 2024 18:0N"),
+    *("15 feb 2024 om 18:0N", "2024-02-15 kl. 18:0N", "15 februari 2024 kl. 18:0N"),
+    *("15. februar 2024 kl. 18.0N", "15.02.2024 18.0N", "15. feb. 2024, 18:0N", "15.2.2024 klo 18.0N"),
+    *("15.2.2024 18.0N", "15. helmikuuta 2024 klo 18.0N", "15 lutego 2024 18:0N"),
+    *("15 lut 2024 o 18:0N", "15. 2. 2024 18:0N", "15.2.2024 18:0N", "15. února 2024 v 18:0N"),
+    *("15. februára 2024 18:0N", "2024. 02. 15. 18:0N", "2024. február 15., 18:0N"),
+    *("15 februarie 2024, 18:0N", "15.02.2024 18:0N", "15 Şubat 2024 18:0N", "15/2/24, 6:0N μ.μ."),
+    *("15 февраля 2024 г. в 18:0N", "15 фев. 2024 г., 18:0N", "15 лютого 2024 р. о 18:0N"),
+    *("15.02.2024 г., 18:0N", "2024年2月15日 18:0N", "2024/02/15 18:0N", "2024/02/15 午後6:0N"),
+    *(
+        "2024年2月15日(木) 18:0N",
+        "2024年2月15日 下午6:0N",
+        "2024年2月15日 星期四 18:0N",
+        "2024/2/15 周四 18:0N",
+    ),
+    *("2024년 2월 15일 오후 6:0N", "2024. 2. 15. 오후 6:0N", "18:0N 15/02/2024", "15 Februari 2024 18.0N"),
+    *("15/2/2024 18:0N", "15\u200f/2\u200f/2024 6:0N م", "2024/2/15، 18:0N", "15.2.2024, 18:0N"),
+    *("15/2/2024, 6:0N pm", "18:0N, 15 Feb 2024", "02-15-2024 18:0N", "2024.02.15 18:0N"),
+    *("02/15/2024 06:0N:30 PM", "2/15/2024 6:0N p.m.", "2024-02-15 18:0N UTC", "15-Feb-2024 18:0N"),
+    *("15/02/2024 18h0N",),
+)
+HEADS = (
+    "[{T}] {n}: {t}",
+    "{T} - {n}: {t}",
+    "{T} {n}: {t}",
+    "{n}, [{T}]\n{t}\n",
+    "{n} {T}\n{t}\n",
+    "{n}\n{T}\n{t}\n",
+)
+
+
+@pytest.mark.parametrize("stamp", STAMPS)
+def test_the_stamps_of_many_countries_are_read_in_every_head(stamp: str, tmp_path: Path) -> None:
+    texts = (
+        "is the lamp lit?",
+        "Since noon, I think.",
+        "I can see it",
+        "Good, then we go.",
+        "Wait for me",
+        "Fine",
+    )
+    wrong = list[str]()
+    for head in HEADS:
+        said = [
+            head.format(T=stamp.replace("N", str(n)), n=("Maya Reis", "Jonas Berg")[n % 2], t=text)
+            for n, text in enumerate(texts)
+        ]
+        (tmp_path / "talk.txt").write_text("\n".join(said) + "\n", encoding="utf-8")
+        turns = read_one(str(tmp_path / "talk.txt"))[0].turns
+        found = [(turn.speaker, turn.time[:16]) for turn in turns if turn.speaker]
+        if found != [(("Maya Reis", "Jonas Berg")[n % 2], f"2024-02-15T18:0{n}") for n in range(len(texts))]:
+            wrong.append(head)
+    assert not wrong

@@ -75,6 +75,8 @@ _BELOW = re.compile(
 )
 """What windows that were copied show below a message; a reaction has how many there are below it."""
 _BORDER = re.compile(r"={20,}$|={3,40} (?P<title>[^\n=]{1,100}) ={3,40}$")
+_DATED = re.compile(r"(?=.{0,30}\d{4}).{0,30}\d:\d\d")
+"""A stamp that has a year and a clock."""
 _SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 
 
@@ -337,6 +339,8 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
             state.line = state.line or (number if line.strip() else 0)
         alone = not line.strip()
     yield from state.close()
+    if state.unread:
+        yield FormatError(f"times that cannot be read, such as {state.unread!r}", kind="notice")
     if not layout.chosen.pair and (
         doubtful := _doubtful(layout, sure=head is not None and ":" not in head.written)
     ):
@@ -400,6 +404,7 @@ class _State:
     line: int = 0
     opened: Opening | None = None
     lines: list[str] = field(default_factory=list)
+    unread: str = ""
 
     def open(self, number: int, opened: Opening) -> None:
         self.line, self.opened, self.started = number, opened, True
@@ -433,10 +438,13 @@ class _State:
         name = opened.name if opened and opened.name in self.layout.chosen.names else ""
         if opened and opened.name and not name:  # a label under a stamp is part of what was said
             text = f"{opened.name}: {text}"
+        time = self.timed.day if self.places or not stamp else self.timed.at(stamp)
+        if stamp and not self.places and "T" not in time and _DATED.search(stamp):
+            self.unread = self.unread or stamp
         yield Turn(
             text=text,
             speaker=name,
-            time=self.timed.day if self.places or not stamp else self.timed.at(stamp),
+            time=time,
             turn=place(seconds(stamp) or 0) if self.places and stamp else self.mark,
             role=role(name),
             path=self.source.path,
