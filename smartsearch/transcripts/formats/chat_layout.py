@@ -131,6 +131,13 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
     Of a file `known` to be a chat those speak too whom one turn alone does not show to be people.
     """
     found, told = {}, dict[int, range]()
+    wide = [
+        n for n, line in enumerate(lines) if "：" in line[:LONGEST] and ":" not in line.partition("：")[0]
+    ]
+    if wide and sum(": " in line[:LONGEST] for line in lines) > len(wide):  # colons of both widths
+        lines = list(lines)
+        for n in wide:
+            lines[n] = lines[n].replace("：", ": ", 1)
     for number in _outside_code(lines):
         here = opening(lines[number - 1])
         if here and not session(lines[number - 1]):

@@ -730,7 +730,8 @@ def is_filled_in(opened: Iterable[Opening]) -> bool:
     if any(looks_like_name(here.name) and not _ODD.search(here.name) for here in opened):
         return False
     said = [here.text for here in opened if here.text]
-    if any(map(str.isalpha, "".join(said))) and 2 * sum(bool(_ODD.search(text)) for text in said) > len(said):
+    odd = (text for text in said if _ODD.search(text) and not (text[-1] in ".!?" and text.count(" ") > 3))
+    if any(map(str.isalpha, "".join(said))) and 2 * sum(1 for _ in odd) > len(said):
         return True
     numbered = [_NUMBER.sub("0", text) for text in said if any(map(str.isdigit, text))]
     alike = len(numbered) > 2 * len(set(numbered))

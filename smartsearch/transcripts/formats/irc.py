@@ -149,10 +149,10 @@ def _line(line: str) -> Opened | None:
 
 def _column(found: re.Match[str]) -> Opened:
     who, text, stamp = found["who"].strip(), found["text"], found["stamp"]
-    if who == "*":
+    if who in ("*", "…"):
         nick, _, deed = text.partition(" ")
         return Opened(nick.lstrip("~&@%+"), deed, stamp)
-    if who in _NOT_NICKS:
+    if who in _NOT_NICKS or not any(map(str.isalnum, who)):
         return Opened(stamp=stamp)
     return Opened(who.lstrip("~&@%+!"), text, stamp, "said")
 

@@ -87,6 +87,8 @@ _SURE = frozenset(("message-id", "mime-version", "received", "return-path", "sen
 _SINGLE = (".eml", ".emlx")
 _TOP = 400
 """Lines in which the header of a single mail has to end."""
+_NOTE = 25
+"""Lines in which what is forwarded begins, below a note."""
 _CLOCK = re.compile(r"\d:\d\d")
 _HEADERS, _TALKS = 4, 50_000
 """Clocks that a mail has which tells one or two times, and characters in which a talk shows itself."""
@@ -99,8 +101,11 @@ def detect(source: Source) -> bool:
 
 
 def _passed_on(source: Source) -> list[tuple[str, str, str]]:
-    """The mails of a file that begins with one that is forwarded."""
-    return forwarded("\n".join(source.lines).strip()) if is_forwarded(source.first_line()) else []
+    """The mails that a file without a header forwards, and the words above them, of nobody."""
+    begun = next((n for n, line in enumerate(source.lines[:_NOTE]) if is_forwarded(line)), None)
+    mails = forwarded("\n".join(source.lines[begun:]).strip()) if begun is not None else []
+    above = "\n".join(source.lines[:begun]).strip()
+    return [("", "", above), *mails] if mails and above else mails
 
 
 def _is_box(source: Source) -> bool:
