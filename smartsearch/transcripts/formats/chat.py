@@ -326,7 +326,11 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
         ):
             if note["ended"]:
                 break
-        elif not stamps and line[-1:].isdigit() and (at := seconds(line.lstrip(DECORATION))) is not None:
+        elif (
+            not stamps
+            and (line[:1].isdigit() or line[:1] == "#")
+            and (at := seconds(line.lstrip("# "))) is not None
+        ):
             yield from state.close()
             state.mark, is_recorded = place(at), True
         elif not (state.started or state.title or state.line) and (

@@ -117,15 +117,16 @@ def _headed(lines: list[str]) -> tuple[str, str, str] | None:
     top = range(min(len(lines), _TOP))
     sender = next((n for n in top if _HEADER.match(lines[n].strip())), None)
     sent = next((n for n in top if _SENT.match(lines[n].strip())), None)
-    time = when(re.split("[:：]", lines[sent], maxsplit=1)[1]) if sent is not None else ""
+    time = time_told(re.split("[:：]", lines[sent], maxsplit=1)[1]) if sent is not None else ""
     if sender is None or not time:
         return None
     end = next((n for n in range(sender, len(lines)) if not lines[n].strip()), len(lines))
+    last = next((n for n in range(end, len(lines)) if lines[n] in ("-- ", "--")), len(lines))  # a signature
     name, address = person(re.split("[:：]", lines[sender], maxsplit=1)[1])
-    return name or address, time, "\n".join(lines[end:]).strip()
+    return name or address, time, "\n".join(lines[end:last]).strip()
 
 
-def when(written: str) -> str:
+def time_told(written: str) -> str:
     """The time that a field or an announcement tells, in any of their languages, as ISO 8601; or ""."""
     bare = re.sub(_WROTE, " ", _WEEKDAY.sub("", written))
     time, stamp = to_iso(bare), _STAMP.search(bare)
@@ -170,7 +171,7 @@ def _quotes(lines: list[str], bare: list[str], n: int) -> bool:
 
 def announced(told: str) -> tuple[str, str, str]:
     """The name, the address and the time (ISO 8601) in what announces a quotation, or "" each."""
-    told, time = _WEEKDAY.sub(" ", told), when(told)
+    told, time = _WEEKDAY.sub(" ", told), time_told(told)
     address = _ADDRESS.search(told)
     if address:  # the name stands before it, behind the time and the words of telling
         before = re.split(r"[\d,:;：]", told[: address.start()])[-1].split()

@@ -2,8 +2,8 @@
 
 Mails are turns, threads conversations: Gmail's (`X-GM-THRID`), else those of `References` and `In-Reply-To`,
 else, for a `Re:` without either, the last one of the same subject. Of a mail stands what its author wrote
-(mailtext.py); what was attached is its caption. `.emlx`, Apple Mail's, of which no real one could be seen, is
-a mail below a line with its length and above a property list.
+(mailtext.py); what it forwards is a mail of who wrote that, what was attached its caption. `.emlx`, Apple
+Mail's, of which no real one could be seen, is a mail below a line with its length and above a property list.
 
 `Source` holds decoded text: bytes above 127 that were no UTF-8 are lost to U+FFFD, which concerns old mail
 sent as `8bit`. Headers are read under `email`'s old policy: `email.policy.default` takes nine times as long
@@ -37,7 +37,7 @@ from smartsearch.transcripts.formats.mailtext import (
     own_words,
     person,
     quoted,
-    when,
+    time_told,
 )
 from smartsearch.transcripts.source import Source
 
@@ -183,7 +183,8 @@ def _single(source: Source) -> Iterator[tuple[int, str, str]]:
                 yield from _history(begun, text[start:last])
             begun += text.count("\n", start, last)
     for name, sent, said in () if begun else _passed_on(source):
-        line = source.lines.index(said.split("\n")[0]) + 1
+        first, _, _ = said.partition("\n")
+        line = next((n for n, text in enumerate(source.lines, 1) if first in text), 1)
         yield line, "", f'From: "{name}" <>\nSent: {sent}\nSubject: {source.stem}\n\n{said}'
 
 
@@ -376,7 +377,7 @@ def _time(message: Message, border: str) -> tuple[str, float]:
             continue
         aware = found if found.tzinfo else found.replace(tzinfo=timezone.utc)
         return found.isoformat(timespec="seconds"), aware.timestamp()
-    if iso := when(_raw(message, "Date") or _raw(message, "Sent")):
+    if iso := time_told(_raw(message, "Date") or _raw(message, "Sent")):
         return iso, _moment(iso)
     return "", datetime.max.replace(tzinfo=timezone.utc).timestamp()
 
