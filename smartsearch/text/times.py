@@ -111,7 +111,7 @@ SHORT_DAY = (
     r"|paz|m[åa]n|tis|tir|ons|tors?|fre|l[öø]r|s[öø]n|mo|di|mi|do|fr|sa|so|wo|vr|za|zo|ma|ti|ke|to|pe|la|su|po|út)"
 )
 """The same so short that they are other words too: right before a date."""
-_LED = re.compile(rf"{SHORT_DAY}[.,]{{0,2}} (?=\d)", re.I)
+_LED = re.compile(rf"\A{SHORT_DAY}[.,]{{0,2}} (?=\d)", re.I)
 _FILLERS = (
     "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|р|в|о|o|v|den|pukul|saat|feira"
     "|[月火水木金土日월화수목금토일]|(?:[bcejmp]|ce|we|ee)[sd]?t|eastern|central|mountain|pacific|time"

@@ -117,7 +117,10 @@ def swallowed(source: Source, turns: Sequence[Turn], place: Callable[[int], int]
 def _spoken_within(turns: Sequence[Turn]) -> str:
     """What to tell of texts that begin with few names and a colon, as if others spoke; "" for none."""
     few = [turns[at] for at in _spaced(len(turns), LOOKED)]
-    begun = Counter(told[1] for turn in few if turn.speaker and (told := _SAID.match(turn.text)))
+    from smartsearch.transcripts.formats.speakers import looks_like_name
+
+    said = (told[1] for turn in few if turn.speaker and not turn.role and (told := _SAID.match(turn.text)))
+    begun = Counter(name for name in said if " " in name and looks_like_name(name.lstrip("★✿❀☆ ")))
     if begun.total() < max(MANY, 0.6 * len(few)) or 2 * len(begun) > begun.total():
         return ""
     names = ", ".join(name for name, _ in begun.most_common(3))

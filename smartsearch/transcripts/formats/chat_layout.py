@@ -134,6 +134,8 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
     wide = [
         n for n, line in enumerate(lines) if "：" in line[:LONGEST] and ":" not in line.partition("：")[0]
     ]
+    recur = Counter(lines[n].partition("：")[0] for n in wide)
+    wide = [n for n in wide if recur[lines[n].partition("：")[0]] > 1]
     if wide and sum(": " in line[:LONGEST] for line in lines) > len(wide):  # colons of both widths
         lines = list(lines)
         for n in wide:
@@ -145,7 +147,8 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
             found[number] = replace(here, stamp=stamp) if stamp and not here.stamp else here
             told[number] = range(number + 1, last + 1)
     if any(here.name == COPILOT for here in found.values()):
-        asked = ((n, _ASKED.fullmatch(line)) for n, line in enumerate(lines, 1) if line[:2] == "# ")
+        titles = (n for n in _outside_code(lines) if lines[n - 1][:2] == "# ")
+        asked = ((n, _ASKED.fullmatch(lines[n - 1])) for n in titles)
         ours = {n: Opening("bold", "", here["name"], here["text"]) for n, here in asked if here}
         told |= dict.fromkeys(ours, range(0))
         found = dict(sorted((found | ours).items()))
@@ -231,7 +234,7 @@ def _later(stamp: str, before: str) -> str:
     if not then or not now:
         return ""
     passed = (int(now[1]) - int(then[1])) * 60 + int(now[2]) - int(then[2])
-    return before.replace(then[0], stamp, 1) if 0 <= passed % 720 <= _MINUTES else ""
+    return before.replace(then[0], stamp, 1) if 0 <= passed <= _MINUTES else ""
 
 
 def _without_words(found: Mapping[int, Opening]) -> dict[int, Opening]:

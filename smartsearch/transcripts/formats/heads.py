@@ -529,13 +529,15 @@ def _length(name: str) -> int:
 
 def without_asides(opened: Mapping[int, Opening]) -> dict[int, Opening]:
     """What is opened, names without what stands in brackets behind them where somebody has the name alone, or
-    with something else behind it.
+    with other words in small letters behind it, as plays tell what is done.
     """
     names = {here.name for here in opened.values()}
-    asides = Counter(name.partition(" (")[0] for name in names)
+    asides = Counter(
+        begun for name in names if (told := name.partition(" ("))[2][:1].islower() and (begun := told[0])
+    )
     return {
         number: replace(here, name=alone)
-        if " (" in here.name and asides[alone := here.name.partition(" (")[0]] > 2 - (alone in names)
+        if " (" in here.name and ((alone := here.name.partition(" (")[0]) in names or asides[alone] > 2)
         else here
         for number, here in opened.items()
     }
@@ -746,7 +748,9 @@ def _logged(found: Found, lines: Sequence[str]) -> bool:
     """Whether programs wrote these lines: levels stand in many of them, or numbers and settings in most."""
     said = [unlinked(lines[number - 1])[:90] for number in found.opened]
     below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []
-    if found.head.written.startswith("(TIME) NAME:"):
-        return False  # as messengers write, and no program
     levels = max(sum(map(bool, map(_LEVEL.search, said))), sum(map(bool, map(_LEVEL.match, below))))
-    return levels * 4 > len(said) or is_filled_in(found.opened.values())
+    if levels * 4 > len(said):
+        return True
+    asked = sum("?" in here.text or " " not in here.text for here in found.opened.values())
+    talk = found.head.written.startswith("(TIME) NAME:") and asked * 10 > len(said)  # as messengers write
+    return not talk and is_filled_in(found.opened.values())

@@ -58,6 +58,9 @@ def read(source: Source) -> Iterator[Record]:
     page = _page(lines, source)
     records = list(chat.read(page))
     turns = [record for record in records if isinstance(record, Turn)]
+    if len({turn.speaker for turn in turns} - {""}) < 2:  # a programme, a list of news
+        yield FormatError(_UNKNOWN, kind="unrecognised_html")
+        return
     odd = swallowed(replace(page, path=""), turns, lambda number: lines[number - 1][1])
     times = [turn.time for turn in turns if turn.time]
     if times and times[0] > times[-1] and all(one >= later for one, later in pairwise(times)):

@@ -96,7 +96,10 @@ def _opens(source: Source) -> Opens:
     said = [here for line in written(source) if (here := _line(line)) and here.more == "said"]
     relayed = Counter(here.name for here in said if _RELAYED.match(here.text))
     counts = Counter(here.name for here in said)
-    bridges = {name for name, many in relayed.items() if 1 < many == counts[name]}
+    told = {found[1] for here in said if (found := _RELAYED.match(here.text))}
+    bridges = {
+        name for name, many in relayed.items() if 2 < many == counts[name] and not told & counts.keys()
+    }
 
     def opens(line: str) -> Opened | None:
         here = _opened(line)

@@ -43,6 +43,7 @@ _QUOTED = re.compile(r"^(?:> ?){0,20}")
 _STAMP = re.compile(STAMP, re.I)
 _ADDRESS = re.compile(r"[<(\[]{0,2}(?P<at>[^\s<>()\[\]@,;]{1,64}@[^\s<>()\[\]@,;:]{1,120})[>)\]]{0,2}")
 _WEEKDAY = re.compile(r"\s?[(（][^\W\d_]{1,3}[)）]|(?<=\d{4}) [^\W\d_]{3},(?= \d)| GMT[+-]\d{1,2}(?= \d)")
+_FIELD = re.compile(r"[*_]{0,2}[^\s\n:：][^\n:：]{0,20}[*_]{0,2}\s?[:：]")
 _NO_NAMES = ("Uhr", "AM", "PM", "CET", "CEST", "UTC", "GMT")
 _TOP = 8  # lines in which the header of a forwarded mail begins
 _RULE = re.compile(r"^_{10,100}$|^-{3,8} ?[^\W\d_][^\n-]{2,40}-{3,8}$")
@@ -120,8 +121,12 @@ def _headed(lines: list[str]) -> tuple[str, str, str] | None:
     time = time_told(re.split("[:：]", lines[sent], maxsplit=1)[1]) if sent is not None else ""
     if sender is None or not time:
         return None
-    end = next((n for n in range(sender, len(lines)) if not lines[n].strip()), len(lines))
+    end = max(sender, sent or 0) + 1
+    while end < len(lines) and (_FIELD.match(lines[end]) or lines[end][:1] in (" ", "\t")):
+        end += 1
     last = next((n for n in range(end, len(lines)) if lines[n] in ("-- ", "--")), len(lines))  # a signature
+    if any(line.startswith(">") for line in lines[last:]):
+        last = len(lines)  # not the end
     name, address = person(re.split("[:：]", lines[sender], maxsplit=1)[1])
     return name or address, time, "\n".join(lines[end:last]).strip()
 
@@ -196,7 +201,7 @@ def _written(lines: list[str]) -> str:
             kept.append(line.rstrip())
             quoting = False
     while kept and (
-        not kept[-1].strip() or _DEVICE.match(last := kept[-1].strip()[:200]) or _RULE.match(last)
+        not kept[-1].strip() or _DEVICE.match(last := kept[-1].strip()[:200]) or set(last) == {"_"}
     ):
         kept.pop()
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()

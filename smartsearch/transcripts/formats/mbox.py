@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cache
 from itertools import islice, pairwise
@@ -97,7 +98,16 @@ _PLIST = re.compile(r"^<\?xml version=\S{1,9}(?: encoding=\S{1,12})?\?>\s{1,4}<!
 
 def detect(source: Source) -> bool:
     """Whether the file begins with a `From ` line and a header, or with the header of a single mail."""
-    return _is_box(source) or _begins(source, _in_english(source)) > 0 or bool(_passed_on(source))
+    return _is_box(source) or _begins(source, _in_english(source)) > 0 or _is_passed_on(source)
+
+
+def _is_passed_on(source: Source) -> bool:
+    """Whether a file is mails that somebody forwards, and no chat or document with some in it."""
+    found = _passed_on(source)
+    said = "\n".join(text for _, _, text in found)
+    above = found[0][2].split("\n") if found and not found[0][0] else []
+    noted = not any(line.startswith(("#", "```", "---")) for line in above)
+    return bool(found) and noted and not (said and chat.detect(replace(source, text=said)))
 
 
 def _passed_on(source: Source) -> list[tuple[str, str, str]]:
@@ -153,10 +163,13 @@ def _mails(source: Source) -> Iterator[Item | FormatError]:
             mail = _mail(border, text)
             if mail["text"] or mail["caption"] or not mail["forwarded"]:
                 found.append(Item(mail, line))
+            at, number = 0, line + bool(border)
             for inner in mail["forwarded"]:
                 begins, _, _ = inner[2].partition("\n")
-                at = max(0, text.find(begins))
-                found.append(Item(_sent_on(mail, *inner), line + bool(border) + text.count("\n", 0, at)))
+                there = re.compile(rf"^[> ]{{0,20}}{re.escape(begins)}", re.M).search(text, at)
+                end = there.start() if there else at
+                at, number = end, number + text.count("\n", at, end)
+                found.append(Item(_sent_on(mail, *inner), number))
         except (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError) as error:
             # What `email` raises for headers and parts that are torn in ways it does not expect.
             said = f"a mail that cannot be parsed ({type(error).__name__}: {error})"
@@ -182,10 +195,24 @@ def _single(source: Source) -> Iterator[tuple[int, str, str]]:
             if len(chain) == 1 and source.suffix not in _SINGLE:
                 yield from _history(begun, text[start:last])
             begun += text.count("\n", start, last)
-    for name, sent, said in () if begun else _passed_on(source):
+    if not begun:
+        yield from _passed(source)
+
+
+def _passed(source: Source) -> Iterator[tuple[int, str, str]]:
+    """As `_box`, for mails that a file forwards, each with those that it alone quotes."""
+    mails, at = _passed_on(source), 0
+    for name, sent, said in mails:
         first, _, _ = said.partition("\n")
-        line = next((n for n, text in enumerate(source.lines, 1) if first in text), 1)
-        yield line, "", f'From: "{name}" <>\nSent: {sent}\nSubject: {source.stem}\n\n{said}'
+        at = next(
+            (n for n in range(at, len(source.lines)) if source.lines[n].lstrip("> ") == first.strip()), at
+        )
+        text = f'From: "{name}" <>\nSent: {sent}\nSubject: {source.stem}\n\n{said}'
+        yield at + 1, "", text
+        for line, border, below in _history(at + 1, text):
+            words = below.partition("\n\n")[2].strip().partition("\n")[0]
+            if not any(words in other for _, _, other in mails if other != said):
+                yield line, border, below
 
 
 def _history(line: int, text: str) -> Iterator[tuple[int, str, str]]:

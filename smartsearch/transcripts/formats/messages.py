@@ -46,6 +46,7 @@ from smartsearch.transcripts.formats.keys import (
     keys_of,
     name_at,
     only_list,
+    plain,
     said_by,
     said_of,
     text_at,
@@ -68,6 +69,7 @@ _FROM = b'"from"'
 _CONVERSATION_KEYS = (
     *("conversation_id", "conversationId", "thread_id", "conversation_hash", "id", "chatID", "title"),
 )
+_PEOPLE = ("users", "participants", "members", "people", "authors", "contacts", "profiles", "speakers")
 _NAMES = ("name", "display_name", "displayName", "full_name", "username")
 _TITLES = ("title", "topic", "chatTitle", "name")
 
@@ -122,7 +124,8 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
             continue
         record = _turn(source, message, keys, when, day_first, own)
         if isinstance(record, Turn):
-            record = replace(record, speaker=people.get(record.speaker, record.speaker))
+            if not record.role:
+                record = replace(record, speaker=people.get(record.speaker, record.speaker))
             if not record.speaker:
                 nobody.append(message.item)
             if when not in (None, "") and not time_of(when):
@@ -139,7 +142,7 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
 def _people(items: Sequence[Item]) -> dict[str, str]:
     """The names of people by their ids, which a list beside the conversations tells."""
     whole = items[0].value if len(items) == 1 and isinstance(items[0].value, dict) else {}
-    listed = (one for held in whole.values() if isinstance(held, list) for one in objects({"": held}, ""))
+    listed = (one for key in whole if plain(key) in _PEOPLE for one in objects(whole, key))
     return {
         str(one["id"]): name
         for one in listed

@@ -99,7 +99,7 @@ _LABELS = frozenset(
     present|apologies|absent|regrets|attending|in attendance
     delivered|sent|received|edited|style|dialogue|scripttype
     copyright|comment|comments|upstream-name|upstream-contact|run|check|requires|unsupported|reason
-    first|second|third|firstly|secondly|finally|option|options|music|recorded|editing|episode|sponsor
+    first|second|third|firstly|secondly|finally|option|options|recorded|editing|episode|sponsor
     credits|nota|hinweis|achtung|anmerkung|remarque|attention|atención|atenção|attenzione|opmerking
     let op|uwaga|obs|dica|примечание|внимание|итог|passo|schritt|étape|paso|etapa|krok|stap|punto|punkt
     point|item|qty
@@ -108,6 +108,14 @@ _LABELS = frozenset(
     .replace("    ", "")
     .split("|")
 )
+
+_COUNTED_SO = frozenset(
+    (
+        *("nota", "note", "hinweis", "achtung", "anmerkung", "remarque", "attention", "atención", "atenção"),
+        *("attenzione", "opmerking", "uwaga", "option", "step", "schritt", "étape", "passo", "paso", "punto"),
+    )
+)
+"""Labels that have more words behind them, in small letters."""
 
 _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _PICTURED = re.compile(rf"[{_EMOJI}][{_EMOJI}\ufe0f\u200d\s]*")
@@ -420,7 +428,7 @@ def is_label(name: str) -> bool:
     """Whether the word before a colon is one that people put there without speaking."""
     said = _bare(name).casefold().rstrip(".:")
     begun, _, rest = _bare(name).partition(" ")
-    numbered = rest[:1].islower() and begun.casefold() in _LABELS  # `Nota importante`, `Option two`
+    numbered = rest[:1].islower() and begun.casefold() in _COUNTED_SO  # `Nota importante`, `Option two`
     return said in _LABELS or numbered or (" " in said and _LABELLED.search(said) is not None)
 
 

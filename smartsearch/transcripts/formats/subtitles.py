@@ -33,6 +33,10 @@ from smartsearch.transcripts.source import Source
 _DETECT_LINES = 60
 _MOST, _WORDS = 0.9, 6  # share of cues that begin with a name where all do, and the words of one
 
+_BEGINNERS = frozenset(
+    ("the", "a", "an", "and", "but", "so", "i", "you", "he", "she", "it", "we", "they", "this", "that")
+)
+"""Words that sentences begin with, as names never do."""
 _FEW = 8  # cues that show whether they begin alike
 _DIGITS = "0123456789"
 _TIMING = re.compile(
@@ -112,6 +116,9 @@ def _alike(cues: list[_Cue]) -> str:
     """The words that cues begin with most, where a few begin them all as names do; or ""."""
     begun = Counter(_plain(cue.lines[0]).partition(" ")[0] for cue in cues)
     often = [word for word, _ in begun.most_common(3) if any(map(str.isalpha, word))]
+    words = [word.casefold() for word in often if word.isalpha()]  # names are marked, or few begin them all
+    if len(begun) > _FEW or (words and (len(begun) > 3 or not _BEGINNERS.isdisjoint(words))):
+        return ""
     return ", ".join(often) if _FEW <= len(cues) >= 3 * len(begun) else ""
 
 

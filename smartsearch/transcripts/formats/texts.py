@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from itertools import pairwise, takewhile
 
 from smartsearch.text.stamps import STAMP as ANY_STAMP
@@ -81,7 +82,10 @@ _REPLY = re.compile(r"Replying to [\"“][^\n]{0,400}[\"”]\n+(?=\S)")
 
 def _is_zoom(source: Source) -> bool:
     """Whether the file begins with such a line; two of the cloud's, and one to all of the copied ones."""
+    above = takewhile(lambda line: not _zoom(line), written(source)[:3])
     first_line = next((line for line in written(source)[:3] if _zoom(line)), "")
+    if any(not line.startswith("---") for line in above):
+        return False
     begun = _zoom(first_line)
     if begun is None or _SAVED.match(first_line):
         return begun is not None
@@ -410,6 +414,9 @@ def _line(source: Source) -> Opens:
     return opens
 
 
+_KANA = re.compile(r"[\u3041-\u3096]")
+
+
 def _line_names(lines: Sequence[str]) -> dict[str, str]:
     """By its first word the name of who speaks more than once, where blanks part it from the text too."""
     said: dict[str, list[list[str]]] = {}
@@ -417,15 +424,22 @@ def _line_names(lines: Sequence[str]) -> dict[str, str]:
         words = found["text"].split(" ")
         said.setdefault(words[0], []).append(words[1:-1])
     return {
-        begun: " ".join([begun, *(words[0] for words in takewhile(_is_of_name, zip(*many)))])
+        begun: " ".join([begun, *(words[0] for words in takewhile(partial(_is_of_name, begun), zip(*many)))])
         for begun, many in said.items()
         if len(many) > 1
     }
 
 
-def _is_of_name(words: Sequence[str]) -> bool:
-    """Whether a word is the same in all of somebody's lines, and in no small letters."""
-    return len(set(words)) == 1 and not words[0][:1].islower()
+def _is_of_name(begun: str, words: Sequence[str]) -> bool:
+    """Whether a word is the same in all lines that begin alike, and begins as names do.
+
+    Of two lines, which may happen to say the same, only behind a title, or short, or in the name's script.
+    """
+    word = words[0]
+    alike = begun[-1] == "." or len(word) < 3 or not (word.isascii() or begun.isascii() or _KANA.search(word))
+    return (
+        len(set(words)) == 1 and (len(words) > 2 or alike) and word[:1].isalpha() and not word[:1].islower()
+    )
 
 
 def _line_day(line: str) -> str:
