@@ -92,8 +92,8 @@ def swallowed(source: Source, turns: Sequence[Turn], place: Callable[[int], int]
     if source.json.items or not turns:
         return ""
     lines, names = source.lines, {turn.speaker for turn in turns if not turn.role} - {""}
-    begun = [turns[at].line for at in _spaced(len(turns), GLANCED)]
-    counts = Counter(_shape(lines[n - 1].strip()) or _shape("".join(lines[n : n + 1])) for n in begun)
+    begun = [turns[at] for at in _spaced(len(turns), GLANCED)]
+    counts = Counter(_begun(lines, turn) for turn in begun)
     usual = {shape for shape, count in counts.items() if "0:0" in shape and 4 * count >= len(begun)}
     found, begins = list[int](), next((turn.line for turn in turns if turn.speaker), 0)
     for n, turn in enumerate(turns, 1):
@@ -112,6 +112,12 @@ def swallowed(source: Source, turns: Sequence[Turn], place: Callable[[int], int]
     many = "lines begin as turns do, and are" if len(found) > 1 else "line begins as turns do, and is"
     shown = " ".join(lines[found[0] - 1].split())[:_SHOWN]
     return f"{len(found):,} {many} taken for words of the one above, first line {place(found[0])}: {shown}"
+
+
+def _begun(lines: Sequence[str], turn: Turn) -> str:
+    """The shape of the time that a turn's first line begins with, or the next one; none of its words."""
+    above = (line.strip() for line in lines[turn.line - 1 : turn.line + 1])
+    return next((shape for line in above if line not in turn.text and (shape := _shape(line))), "")
 
 
 def _spoken_within(turns: Sequence[Turn]) -> str:
