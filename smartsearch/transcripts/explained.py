@@ -13,9 +13,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from smartsearch.text.stamps import STAMP
 from smartsearch.transcripts.formats.jsontext import escaped
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -80,7 +80,6 @@ def explained(source: Source, turns: Sequence[Turn], count: int = LOOKED) -> Exp
 
 _CLOCK = re.compile(r"\d:\d\d")
 _SAID = re.compile(r"(\W{0,2}[^\W\d_][^:\n]{1,40}): \S")
-_TIMED = re.compile(rf"([\[(<]{{0,2}}\s?)({STAMP})(\W{{0,6}})", re.I)
 _DRESSED = re.compile(r"[<\[*_#\s]{0,6}([^:\n<>\[\]*_]{1,40}?)[>\]*_]{0,4}\s?(?::[*_]{0,2}(?:\s|$)|(?<=>)\s)")
 
 
@@ -122,9 +121,9 @@ def _begun(lines: Sequence[str], turn: Turn) -> str:
 
 def _spoken_within(turns: Sequence[Turn]) -> str:
     """What to tell of texts that begin with few names and a colon, as if others spoke; "" for none."""
-    few = [turns[at] for at in _spaced(len(turns), LOOKED)]
     from smartsearch.transcripts.formats.speakers import looks_like_name
 
+    few = [turns[at] for at in _spaced(len(turns), LOOKED)]
     said = (told[1] for turn in few if turn.speaker and not turn.role and (told := _SAID.match(turn.text)))
     begun = Counter(name for name in said if " " in name and looks_like_name(name.lstrip("★✿❀☆ ")))
     if begun.total() < max(MANY, 0.6 * len(few)) or 2 * len(begun) > begun.total():
@@ -133,9 +132,17 @@ def _spoken_within(turns: Sequence[Turn]) -> str:
     return f"most texts begin with a name and a colon ({names}): others may have spoken than who is told"
 
 
+@cache
+def _timed() -> re.Pattern[str]:
+    """A time at a line's begin; made when it is asked for, as its pattern takes long."""
+    from smartsearch.text.stamps import STAMP
+
+    return re.compile(rf"([\[(<]{{0,2}}\s?)({STAMP})(\W{{0,6}})", re.I)
+
+
 def _shape(line: str) -> str:
     """How the time is written that a line begins with: `[0/0/0, 0:0:0 a`; "" where it begins with none."""
-    found = _TIMED.match(line[:80]) if _CLOCK.search(line, 0, 40) else None
+    found = _timed().match(line[:80]) if _CLOCK.search(line, 0, 40) else None
     return found[1] + _LETTER.sub("a", _DIGITS.sub("0", found[2])) + found[3] if found else ""
 
 
